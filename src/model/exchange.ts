@@ -1,0 +1,54 @@
+/** The raw result of one HTTP call. The web's faults are values here, never exceptions. */
+
+export const FAILURES = {
+  'dns': 'the host name has no address, or the name servers did not answer',
+  'address': 'the address is private, loopback, link-local or otherwise not public',
+  'refused': 'the connection was refused or could not be made',
+  'connect-timeout': 'no connection within the time allowed',
+  'tls': 'the TLS handshake failed, or the certificate with --verify-tls',
+  'answer-timeout': 'connected, but the answer did not begin within the time allowed',
+  'timeout': 'the call did not end within the time allowed and no answer can be kept of it',
+  'reset': 'the connection ended before the answer was complete',
+  'bad-answer': 'what came back is not HTTP, or its head is over the ceiling',
+  'aborted': 'the crawl was stopped while the call was under way',
+} as const;
+
+/** Why a call gave no answer. */
+export type FailureCause = keyof typeof FAILURES;
+
+/** Why a body is not whole, in the words of WARC-Truncated. */
+export type Truncation = 'length' | 'time' | 'disconnect' | 'unspecified';
+
+export interface Answered {
+  readonly kind: 'answered';
+  readonly url: string;
+  /** When the call left, when the first byte of its answer came, when it ended (crawl clock). */
+  readonly startedAt: number;
+  readonly answeredAt: number;
+  readonly endedAt: number;
+  /** The address that was dialled. */
+  readonly address: string;
+  /** The request as it was sent, ending with an empty line. */
+  readonly requestHead: string;
+  /** The head of the answer as it came (latin1), status line first, ending with an empty line. */
+  readonly head: string;
+  readonly status: number;
+  /** Names in lower case; repeated fields are joined with ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as it came, content-encoded, without chunk framing. Owns its memory. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly truncated: Truncation | null;
+}
+
+export interface Failed {
+  readonly kind: 'failed';
+  readonly url: string;
+  /** Null when no byte left the machine for this call. */
+  readonly startedAt: number | null;
+  readonly endedAt: number;
+  readonly cause: FailureCause;
+  /** What the system said, for a person. */
+  readonly detail: string;
+}
+
+export type Exchange = Answered | Failed;

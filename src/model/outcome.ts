@@ -1,0 +1,45 @@
+/** What became of a link. Every settled link has exactly one of these names. */
+
+import type { FailureCause } from './exchange.ts';
+
+/** Why a link is not wanted; decided by `url/scope.ts`. */
+export const SCOPE_REFUSALS = {
+  'not-http': 'its scheme is neither http nor https',
+  'not-a-url': 'it cannot be read as a URL',
+  'too-long': 'it has more than 2,000 characters',
+  'too-deep': 'it is further from a seed than --max-depth',
+  'not-seeded': 'its site is not one of the seeds, and --seeded-only is set',
+  'excluded': 'its site or host is in the exclude file',
+  'not-text': 'its ending names a file that is plainly not text',
+  'trap': 'its path repeats itself or is endlessly deep',
+} as const;
+
+export type ScopeRefusal = keyof typeof SCOPE_REFUSALS;
+
+const ANSWERED = {
+  'fetched': 'answered with a success; text, if it is text, was parsed',
+  'redirected': 'answered with a redirect, whose target became a link of its own',
+  'redirect-loop': 'answered with one redirect too many in a row, or one that leads nowhere',
+  'client-error': 'answered with a 4xx status',
+  'server-error': 'answered with a 5xx status on its last try',
+  'odd-status': 'answered with a status that means nothing here',
+  'body-skipped': 'answered with something that is not text; only its head was kept',
+} as const;
+
+const UNANSWERED = {
+  'robots-denied': 'robots.txt forbids it',
+  'robots-too-large': 'the rules for us in robots.txt are over the ceiling, which forbids the origin',
+  'parse-failed': 'parsing it took too long or ended its thread, on its last try',
+  'gave-up': 'the crawl died too often while it was being visited',
+} as const;
+
+type FailedName = `failed-${FailureCause}`;
+
+export type AnsweredName = keyof typeof ANSWERED;
+export type OutcomeName = AnsweredName | keyof typeof UNANSWERED | ScopeRefusal | FailedName;
+
+/** All outcomes that a server's answer led to: these are the pages that `--max-pages` counts. */
+export const ANSWERED_OUTCOMES: Readonly<Record<AnsweredName, string>> = ANSWERED;
+export const UNANSWERED_OUTCOMES: Readonly<Record<keyof typeof UNANSWERED, string>> = UNANSWERED;
+
+export const failedName = (cause: FailureCause): FailedName => `failed-${cause}`;

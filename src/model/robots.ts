@@ -1,0 +1,20 @@
+/** What is kept of one origin's robots.txt, reduced to the rules for us. */
+
+export interface RobotsRecord {
+  /** Scheme, host and port: `https://example.org`. */
+  readonly origin: string;
+  readonly fetchedAt: number;
+  /** Asked again after this moment: at most 24 h later (RFC 9309, 2.4). */
+  readonly expiresAt: number;
+  /** `rules`: as written below. `all`: everything is allowed. `too-large`: nothing is. */
+  readonly verdict: 'rules' | 'all' | 'too-large';
+  /** One rule a line: `+` allows, `-` forbids, then its path pattern. At most ROBOTS_RECORD_BYTES_MAX. */
+  readonly rules: string;
+  /** The Crawl-delay for us, not yet cut to the ceiling. */
+  readonly crawlDelayMs: number | null;
+}
+
+export const ROBOTS_TTL_MS = 24 * 3_600_000; // RFC 9309, 2.4: not longer than 24 hours
+export const ROBOTS_BYTES_MAX = 500 * 1024; // RFC 9309, 2.5: at least 500 KiB
+export const ROBOTS_RECORD_BYTES_MAX = 64 * 1024;
+export const ROBOTS_REDIRECTS_MAX = 5; // RFC 9309, 2.3.1.2: at least five

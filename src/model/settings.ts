@@ -1,0 +1,73 @@
+/** All settings of a crawl in one table: flags, help, checks and the reference page come from it. */
+
+export type Keep = 'all' | 'text' | 'none';
+
+export interface Settings {
+  readonly email: string;
+  readonly userAgent: string;
+  readonly seededOnly: boolean;
+  readonly maxPages: number | null;
+  readonly maxDurationMs: number | null;
+  readonly maxDepth: number | null;
+  readonly maxPagesPerSite: number | null;
+  readonly delayMs: number;
+  readonly troubleDelayMs: number;
+  readonly parkAfter: number;
+  readonly fetchers: number;
+  readonly parsers: number;
+  readonly concurrency: number;
+  readonly bodyBytesMax: number;
+  readonly bodyMemoryBytes: number;
+  readonly timeoutMs: number;
+  readonly connectTo: readonly string[];
+  readonly allowPrivateAddresses: boolean;
+  readonly verifyTls: boolean;
+  readonly keep: Keep;
+  readonly diskReserveBytes: number;
+}
+
+/** How a setting is written: in a flag, in the help, in the reference page. */
+export interface Spec {
+  readonly flag: string;
+  readonly kind: 'count' | 'duration' | 'bytes' | 'switch' | 'text' | 'texts' | 'choice';
+  /** What stands for the value in the help. */
+  readonly value?: string;
+  readonly fallback: string | number | boolean | null | readonly string[];
+  readonly least?: number;
+  readonly most?: number;
+  readonly choices?: readonly string[];
+  readonly says: string;
+}
+
+/** Threads for a machine: measured on 2 cores, see docs/benchmarks.md. */
+export const defaultThreads = (cores: number): { fetchers: number; parsers: number } => ({
+  fetchers: Math.max(1, Math.round(cores / 4)),
+  parsers: Math.max(1, Math.round(cores / 2)),
+});
+
+export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
+  email: { flag: 'email', kind: 'text', value: 'ADDRESS', fallback: '', says: 'contact for site owners, sent with every call; required' },
+  userAgent: { flag: 'user-agent', kind: 'text', value: 'NAME', fallback: '', says: 'product token of the User-Agent, matched in robots.txt (default Gossamer/<version>); the contact is always added' },
+  seededOnly: { flag: 'seeded-only', kind: 'switch', fallback: false, says: 'stay on the sites of the seeds' },
+  maxPages: { flag: 'max-pages', kind: 'count', value: 'N', fallback: null, least: 1, says: 'end after N pages (answers with an archive record), over the whole crawl' },
+  maxDurationMs: { flag: 'max-duration', kind: 'duration', value: 'TIME', fallback: null, least: 1, says: 'end this run after TIME (90s, 10m, 24h)' },
+  maxDepth: { flag: 'max-depth', kind: 'count', value: 'N', fallback: null, least: 0, says: 'follow links at most N steps from a seed' },
+  maxPagesPerSite: { flag: 'max-pages-per-site', kind: 'count', value: 'N', fallback: null, least: 1, says: 'at most N pages of one site; its other links are held' },
+  delayMs: { flag: 'delay', kind: 'duration', value: 'TIME', fallback: 5_000, least: 0, says: 'least time between two visits to a site' },
+  troubleDelayMs: { flag: 'trouble-delay', kind: 'duration', value: 'TIME', fallback: 10_000, least: 0, says: 'first wait after a failure of a site; doubles with each in a row, up to 1h' },
+  parkAfter: { flag: 'park-after', kind: 'count', value: 'N', fallback: 6, least: 1, says: 'failures in a row after which a site is parked' },
+  fetchers: { flag: 'fetchers', kind: 'count', value: 'N', fallback: null, least: 1, most: 64, says: 'fetch threads (default by the number of cores)' },
+  parsers: { flag: 'parsers', kind: 'count', value: 'N', fallback: null, least: 0, most: 256, says: 'parse threads; 0 parses in the fetch threads (default by the number of cores)' },
+  concurrency: { flag: 'concurrency', kind: 'count', value: 'N', fallback: 200, least: 1, most: 20_000, says: 'concurrent visits per fetch thread' },
+  bodyBytesMax: { flag: 'body-max', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 2, least: 1024, most: 512 * 1024 ** 2, says: 'a body is cut here and recorded as truncated' },
+  bodyMemoryBytes: { flag: 'body-memory', kind: 'bytes', value: 'SIZE', fallback: 256 * 1024 ** 2, least: 1024 ** 2, says: 'what bodies under way may hold in memory together' },
+  timeoutMs: { flag: 'timeout', kind: 'duration', value: 'TIME', fallback: 30_000, least: 100, says: 'longest time for one call' },
+  connectTo: { flag: 'connect-to', kind: 'texts', value: 'HOST:PORT:ADDR:PORT', fallback: [], says: 'call ADDR:PORT instead of HOST:PORT, * for any; allows ADDR; repeatable' },
+  allowPrivateAddresses: { flag: 'allow-private-addresses', kind: 'switch', fallback: false, says: 'also call private, loopback and link-local addresses' },
+  verifyTls: { flag: 'verify-tls', kind: 'switch', fallback: false, says: 'refuse certificates that cannot be verified' },
+  keep: { flag: 'keep', kind: 'choice', value: 'all|text|none', fallback: 'all', choices: ['all', 'text', 'none'], says: 'what is archived: everything, the text alone, or nothing' },
+  diskReserveBytes: { flag: 'disk-reserve', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 3, least: 0, says: 'stop in order when less than SIZE is free on the disk' },
+};
+
+export type SettingName = keyof Settings;
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];

@@ -1,0 +1,32 @@
+/** One leased site with one link to fetch, and all that is needed to fetch it. */
+
+import type { Link } from './link.ts';
+import type { RobotsRecord } from './robots.ts';
+
+/** What a site's politeness is decided from. It travels with the visit and comes back changed. */
+export interface Pace {
+  /** When the site may be called next. */
+  readonly dueAt: number;
+  /** The delay in force, start to start. */
+  readonly delayMs: number;
+  /** The longest Crawl-delay any of the site's origins asked for; 0 for none. */
+  readonly crawlDelayMs: number;
+  /** How long its last answer took to begin; 0 before the first. */
+  readonly responseMs: number;
+  /** Troubles in a row. */
+  readonly failures: number;
+}
+
+export interface Visit {
+  readonly site: string;
+  /** Names this lease among all leases of the crawl; a settlement without it is refused. */
+  readonly lease: number;
+  readonly link: Link;
+  /** How often this link was claimed, this time included. */
+  readonly tries: number;
+  readonly claimedAt: number;
+  /** The site's pace before the claim moved its clock. */
+  readonly pace: Pace;
+  /** The rules of the link's own origin, fresh or stale; null when they were never fetched. */
+  readonly robots: RobotsRecord | null;
+}
