@@ -1,0 +1,239 @@
+/** The archive on disk: WARC files that are filled one after the other, and cut back to what is settled. */
+
+import {
+  closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, unlinkSync, writevSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import type { ArchiveEnd } from '../model/census.ts';
+import { ArchiveFault, systemCode, type Archive } from './archive.ts';
+
+export interface ArchiveOptions {
+  /** `<crawl>/warc`; made when the first record comes. */
+  readonly dir: string;
+  /** Where the settled part ends, as the store knows it. */
+  readonly settled: ArchiveEnd;
+  readonly fileBytesMax?: number;
+  /** The record that opens a file. */
+  readonly warcinfo: (fileName: string) => Uint8Array;
+  /** The moment for the name of a new file: `20261115204500`. */
+  readonly stamp: () => string;
+}
+
+/** What archives and their tools are used to: large enough to be few, small enough to be moved. */
+export const FILE_BYTES_MAX = 1024 ** 3;
+
+/** The archive up to its settled end: what was appended after that and never settled is cut. */
+export const openArchive = (options: ArchiveOptions): Archive => {
+  const archive = new ArchiveFiles(options);
+  archive.cut(options.settled);
+  return archive;
+};
+
+const NAME = /^gossamer-\d{14}-(\d{5,})\.warc\.gz$/;
+
+/** The place of a file in the order of all; null when the name is not one of ours. */
+const serialOf = (name: string): number | null => {
+  const match = NAME.exec(name);
+  return match === null ? null : Number(match[1]);
+};
+
+class ArchiveFiles implements Archive {
+  readonly #options: ArchiveOptions;
+  readonly #fileBytesMax: number;
+  #fd: number | null = null;
+  #file = '';
+  #bytes = 0;
+  /** Set at the close and by a cut that failed: what the files hold is then not known. */
+  #broken: ArchiveFault | null = null;
+
+  constructor(options: ArchiveOptions) {
+    this.#options = options;
+    this.#fileBytesMax = options.fileBytesMax ?? FILE_BYTES_MAX;
+  }
+
+  append(records: readonly Uint8Array[]): readonly { readonly file: string; readonly offset: number }[] {
+    if (this.#broken !== null) throw this.#broken;
+    const before = this.end();
+    try {
+      return this.#appendAll(records);
+    } catch (error) {
+      const fault = faultOf('records cannot be appended to', this.#path(this.#file), error);
+      try {
+        this.cut(before);
+      } catch {
+        // the first cause is the one to tell; no append is taken until a cut goes well
+      }
+      throw fault;
+    }
+  }
+
+  end(): ArchiveEnd {
+    return { file: this.#file, bytes: this.#bytes };
+  }
+
+  cut(end: ArchiveEnd): void {
+    const path = this.#path(end.file);
+    try {
+      const fd = end.file === '' ? null : openToCut(path, end);
+      try {
+        this.#release();
+        removeAfter(this.#options.dir, end.file === '' ? -1 : (serialOf(end.file) ?? -1));
+        if (fd !== null && fstatSync(fd).size > end.bytes) ftruncateSync(fd, end.bytes);
+      } catch (error) {
+        if (fd !== null) closeSync(fd);
+        throw error;
+      }
+      this.#fd = fd;
+    } catch (error) {
+      this.#broken = faultOf('the unsettled end cannot be cut from', path, error);
+      throw this.#broken;
+    }
+    this.#file = end.file;
+    this.#bytes = end.bytes;
+    this.#broken = null;
+  }
+
+  close(): void {
+    try {
+      if (this.#fd !== null) fsyncSync(this.#fd);
+    } catch (error) {
+      throw faultOf('what was written may not be on disk in', this.#path(this.#file), error);
+    } finally {
+      this.#release();
+      this.#broken = new ArchiveFault(`the archive in "${this.#options.dir}" is closed`, 'open it again');
+    }
+  }
+
+  /** Runs of records go to the disk in one write per file. */
+  #appendAll(records: readonly Uint8Array[]): { file: string; offset: number }[] {
+    const places: { file: string; offset: number }[] = [];
+    let run: Uint8Array[] = [];
+    let end = this.#bytes;
+    for (const record of records) {
+      if (this.#file === '' || end + record.length > this.#fileBytesMax) {
+        this.#write(run);
+        this.#begin();
+        const opening = this.#options.warcinfo(this.#file);
+        run = [opening];
+        end = opening.length;
+      }
+      places.push({ file: this.#file, offset: end });
+      run.push(record);
+      end += record.length;
+    }
+    this.#write(run);
+    return places;
+  }
+
+  /** Go on in a new file, which has nothing in it yet. */
+  #begin(): void {
+    const serial = this.#file === '' ? 0 : (serialOf(this.#file) ?? -1) + 1;
+    const name = `gossamer-${this.#options.stamp()}-${String(serial).padStart(5, '0')}.warc.gz`;
+    if (serialOf(name) !== serial) throw new Error(`"${name}" would not be known again as an archive file: its stamp must have 14 digits`);
+    mkdirSync(this.#options.dir, { recursive: true });
+    const fd = openSync(this.#path(name), 'wx');
+    this.#release();
+    this.#fd = fd;
+    this.#file = name;
+    this.#bytes = 0;
+  }
+
+  #write(run: readonly Uint8Array[]): void {
+    if (this.#fd === null) return; // before the first file there is nothing to write
+    this.#bytes += writeAll(this.#fd, run, this.#bytes);
+  }
+
+  #release(): void {
+    const fd = this.#fd;
+    this.#fd = null;
+    if (fd !== null) closeSync(fd);
+  }
+
+  #path(file: string): string {
+    return join(this.#options.dir, file);
+  }
+}
+
+/** The file of a settled end, which must hold all that was settled. */
+const openToCut = (path: string, end: ArchiveEnd): number => {
+  if (serialOf(end.file) === null) {
+    throw new ArchiveFault(`"${end.file}" is not the name of an archive file`, 'the store of this crawl is damaged: restore it from a copy');
+  }
+  let fd: number;
+  try {
+    fd = openSync(path, 'r+');
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    throw new ArchiveFault(`the archive file "${path}" is missing, though its pages are settled`, 'put it back, then resume', error);
+  }
+  const { size } = fstatSync(fd);
+  if (size >= end.bytes) return fd;
+  closeSync(fd);
+  throw new ArchiveFault(
+    `the archive file "${path}" has ${size} bytes, but ${end.bytes} were settled`,
+    'restore it from a copy, then resume; a power loss or a full disk can cost its end',
+  );
+};
+
+/** Only files with our own kind of name are looked at; the newest go first, so that no gap is ever left. */
+const removeAfter = (dir: string, serial: number): void => {
+  for (const { name } of laterFiles(dir, serial)) unlinkSync(join(dir, name));
+};
+
+const laterFiles = (dir: string, serial: number): { name: string; serial: number }[] => {
+  let names: string[];
+  try {
+    names = readdirSync(dir);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+  return names
+    .map((name) => ({ name, serial: serialOf(name) ?? -1 }))
+    .filter((file) => file.serial > serial)
+    .sort((a, b) => b.serial - a.serial);
+};
+
+const writeAll = (fd: number, parts: readonly Uint8Array[], position: number): number => {
+  let written = 0;
+  let left = unwritten(parts, 0);
+  while (left.length > 0) {
+    const count = writevSync(fd, left, position + written);
+    if (count === 0) throw new Error('the disk took none of the bytes');
+    written += count;
+    left = unwritten(left, count);
+  }
+  return written;
+};
+
+/** What is left of these parts after a write that ended early, as on a disk that is nearly full. */
+export const unwritten = (parts: readonly Uint8Array[], count: number): Uint8Array[] => {
+  const left: Uint8Array[] = [];
+  let skip = count;
+  for (const part of parts) {
+    if (skip < part.length) left.push(skip === 0 ? part : part.subarray(skip));
+    skip = Math.max(0, skip - part.length);
+  }
+  return left;
+};
+
+const faultOf = (what: string, path: string, error: unknown): ArchiveFault => {
+  if (error instanceof ArchiveFault) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new ArchiveFault(`${what} "${path}": ${why}`, adviceFor(systemCode(error)), error);
+};
+
+const adviceFor = (code: string): string => {
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'free space on the disk that holds the crawl, then resume';
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return 'make the crawl directory writable for this user, then resume';
+    default:
+      return 'check the disk that holds the crawl, then resume';
+  }
+};

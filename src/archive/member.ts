@@ -1,0 +1,100 @@
+/** One gzip member: each record is one, so that it can be read from its offset alone. */
+
+import { constants, crc32, gzipSync, inflateRawSync } from 'node:zlib';
+
+import { RECORD_BYTES_MAX, systemCode } from './archive.ts';
+
+const GZIP_HEAD_BYTES = 10;
+const GZIP_TAIL_BYTES = 8;
+const STORED_HEAD_BYTES = 5;
+/** RFC 1951, 3.2.4: a stored block has a length of 16 bits. */
+const STORED_BLOCK_BYTES_MAX = 0xffff;
+
+/** Level 6 packs 5 % better than 3, and takes nearly twice as long. */
+const GZIP_LEVEL = 3;
+/** Starting the compressor costs 15 us, more than the bytes of a smaller record are worth. */
+const PACKED_FROM_BYTES = 1024;
+
+const SAMPLE_BYTES = 1024;
+/**
+ * 1,024 random bytes hold 251 different values, give or take 2; text stays below 200 in any
+ * charset. Above this, packing costs ten times as much as storing and gains nothing.
+ */
+const SAMPLE_VALUES_MAX = 220;
+
+/** First room for a record that is read; most pages with their heads fit. */
+const UNPACK_CHUNK_BYTES = 64 * 1024;
+
+/** Is it packed already, whatever its head says of it? Judged by a sample from its middle. */
+export const looksPacked = (body: Uint8Array): boolean => {
+  if (body.length < SAMPLE_BYTES) return false;
+  const from = (body.length - SAMPLE_BYTES) >>> 1;
+  const met = new Uint8Array(256);
+  let values = 0;
+  for (let at = from; at < from + SAMPLE_BYTES; at++) {
+    const value = body[at] as number;
+    if (met[value] === 0) {
+      met[value] = 1;
+      values++;
+    }
+  }
+  return values > SAMPLE_VALUES_MAX;
+};
+
+/** A gzip member of these bytes; those that would not shrink are stored as they are. */
+export const packMember = (raw: Uint8Array, packed: boolean): Uint8Array =>
+  packed || raw.length < PACKED_FROM_BYTES ? storedMember(raw) : gzipSync(raw, { level: GZIP_LEVEL });
+
+/** Written by hand: a compressor at level 0 makes the same bytes at five times the cost. */
+const storedMember = (raw: Uint8Array): Uint8Array => {
+  const blocks = Math.max(1, Math.ceil(raw.length / STORED_BLOCK_BYTES_MAX));
+  const member = new Uint8Array(GZIP_HEAD_BYTES + blocks * STORED_HEAD_BYTES + raw.length + GZIP_TAIL_BYTES);
+  const view = new DataView(member.buffer);
+  member.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]); // RFC 1952: deflate, no flags, no time, system unknown
+  let to = GZIP_HEAD_BYTES;
+  for (let block = 0; block < blocks; block++) {
+    const part = raw.subarray(block * STORED_BLOCK_BYTES_MAX, (block + 1) * STORED_BLOCK_BYTES_MAX);
+    member[to] = block === blocks - 1 ? 1 : 0;
+    view.setUint16(to + 1, part.length, true);
+    view.setUint16(to + 3, ~part.length & 0xffff, true);
+    member.set(part, to + STORED_HEAD_BYTES);
+    to += STORED_HEAD_BYTES + part.length;
+  }
+  view.setUint32(to, crc32(raw), true);
+  view.setUint32(to + 4, raw.length, true);
+  return member;
+};
+
+export type Unpacked =
+  | { readonly kind: 'whole'; readonly raw: Buffer; readonly length: number }
+  /** The member goes on after the bytes that were given. */
+  | { readonly kind: 'short' }
+  | { readonly kind: 'damaged'; readonly why: string };
+
+/**
+ * The first member of these bytes, and how long it is. The gzip functions of Node read on into the
+ * next member without a word, so only the deflate stream inside is given to zlib.
+ */
+export const unpackMember = (bytes: Buffer): Unpacked => {
+  if (bytes.length < GZIP_HEAD_BYTES) return { kind: 'short' };
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b || bytes[2] !== 8) return { kind: 'damaged', why: 'no gzip member begins here' };
+  if (bytes[3] !== 0) return { kind: 'damaged', why: 'a gzip member with flags, which this archive never has' };
+  let inflated: { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+  try {
+    inflated = inflateRawSync(bytes.subarray(GZIP_HEAD_BYTES), {
+      info: true,
+      chunkSize: UNPACK_CHUNK_BYTES,
+      finishFlush: constants.Z_FINISH, // an end that is missing is an error, not the end
+      maxOutputLength: RECORD_BYTES_MAX,
+    }) as unknown as typeof inflated;
+  } catch (error) {
+    if (systemCode(error) === 'Z_BUF_ERROR') return { kind: 'short' };
+    return { kind: 'damaged', why: error instanceof Error ? error.message : String(error) };
+  }
+  const raw = inflated.buffer;
+  const tailAt = GZIP_HEAD_BYTES + inflated.engine.bytesWritten;
+  if (tailAt + GZIP_TAIL_BYTES > bytes.length) return { kind: 'short' };
+  if (bytes.readUInt32LE(tailAt) !== crc32(raw)) return { kind: 'damaged', why: 'its checksum does not match' };
+  if (bytes.readUInt32LE(tailAt + 4) !== raw.length) return { kind: 'damaged', why: 'its length does not match' };
+  return { kind: 'whole', raw, length: tailAt + GZIP_TAIL_BYTES };
+};
