@@ -1,0 +1,89 @@
+/** The open database together with what is kept in memory about it; the verbs work on this. */
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Clock } from '../../lib/clock.ts';
+import type { createFingerprintTable } from '../../lib/fingerprint-table.ts';
+import { fingerprint } from '../../url/fingerprint.ts';
+import { SHARDS } from '../../url/shard.ts';
+import type { Archive } from '../../frontier/store.ts';
+import { emptyTally, type Tally } from './tally.ts';
+
+export interface Book {
+  readonly db: DatabaseSync;
+  readonly sql: (text: string) => StatementSync;
+  readonly clock: Clock;
+  readonly archive: Archive;
+  readonly seen: ReturnType<typeof createFingerprintTable>;
+  /** Fingerprints of the transaction under way; they join `seen` only when it is committed. */
+  readonly provisional: Set<bigint>;
+  tally: Tally;
+  /** Per shard, a moment before which no site of it is due; a hint that saves looking. */
+  readonly notBefore: Float64Array;
+  /** The shard a claim starts with, so that each gets its turn. */
+  turn: number;
+}
+
+export const openBook = (parts: Pick<Book, 'db' | 'clock' | 'archive' | 'seen'>): Book => ({
+  ...parts,
+  sql: preparing(parts.db),
+  provisional: new Set(),
+  tally: readTally(parts.db),
+  notBefore: new Float64Array(SHARDS).fill(-Infinity),
+  turn: 0,
+});
+
+/** Statements by their text, prepared when they are first used. */
+export const preparing = (db: DatabaseSync): Book['sql'] => {
+  const statements = new Map<string, StatementSync>();
+  return (text) => {
+    let statement = statements.get(text);
+    if (!statement) statements.set(text, (statement = db.prepare(text)));
+    return statement;
+  };
+};
+
+export const readTally = (db: DatabaseSync): Tally => {
+  const row = db.prepare("SELECT value FROM meta WHERE name = 'tally'").get() as { value: string } | undefined;
+  return row ? { ...emptyTally(), ...(JSON.parse(row.value) as Tally) } : emptyTally();
+};
+
+/** Runs the verbs of one batch in one transaction: all of them happened, or none. */
+export const inTransaction = <T>(book: Book, work: () => T): T => {
+  const tallyBefore = structuredClone(book.tally);
+  const archiveBefore = book.archive.end();
+  book.db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    if (book.provisional.size > 0) logSeen(book);
+    book.tally.moment = Math.max(book.tally.moment, book.clock.now());
+    book.sql("INSERT OR REPLACE INTO meta (name, value) VALUES ('tally', ?)").run(JSON.stringify(book.tally));
+    book.db.exec('COMMIT');
+    for (const print of book.provisional) book.seen.add(print);
+    return result;
+  } catch (error) {
+    if (book.db.isTransaction) book.db.exec('ROLLBACK');
+    book.archive.cut(archiveBefore);
+    book.tally = tallyBefore;
+    book.notBefore.fill(-Infinity);
+    throw error;
+  } finally {
+    book.provisional.clear();
+  }
+};
+
+const logSeen = (book: Book): void => {
+  const prints = BigUint64Array.from(book.provisional);
+  book.sql('INSERT INTO seen (fingerprints) VALUES (?)').run(new Uint8Array(prints.buffer));
+};
+
+/** Reads the log of fingerprints into the table in memory. */
+export const loadSeen = (db: DatabaseSync, add: (print: bigint) => void): void => {
+  for (const row of db.prepare('SELECT fingerprints FROM seen ORDER BY id').iterate()) {
+    const bytes = row['fingerprints'] as Uint8Array;
+    const prints = new BigUint64Array(bytes.slice().buffer);
+    for (const print of prints) add(print);
+  }
+};
+
+/** 53 bits of a URL's fingerprint, which SQLite and JavaScript both hold as a plain number. */
+export const urlKey = (url: string): number => Number(fingerprint(url) >> 11n);

@@ -1,0 +1,83 @@
+/** The tables of the embedded store, and how its database is opened. */
+
+import { DatabaseSync } from 'node:sqlite';
+
+export const SCHEMA_VERSION = 1;
+
+/** What a site is doing. The due index holds just the sites at rest that have a waiting link. */
+export const SITE_REST = 0;
+export const SITE_LEASED = 1;
+export const SITE_PARKED = 2;
+export const SITE_HELD = 3;
+
+/**
+ * Waiting links lie in blocks: what one page gives one site is one row, and the blocks of a site are a
+ * chain (site.head -> block.next -> ... -> site.tail), so that new blocks are appended in rowid
+ * order and no index has an entry per link. `head_at` is how far the head block has been read.
+ * `seen` is a log of fingerprints, one row per transaction; the table in memory is its index.
+ */
+const TABLES = `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
+
+  CREATE TABLE site (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    shard INTEGER NOT NULL,
+    state INTEGER NOT NULL DEFAULT ${SITE_REST},
+    waiting INTEGER NOT NULL DEFAULT 0,
+    pages INTEGER NOT NULL DEFAULT 0,
+    due_at REAL NOT NULL,
+    delay_ms REAL NOT NULL DEFAULT 0,
+    crawl_delay_ms REAL NOT NULL DEFAULT 0,
+    response_ms REAL NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    head INTEGER,
+    head_at INTEGER NOT NULL DEFAULT 0,
+    tail INTEGER,
+    lease INTEGER,
+    holder TEXT,
+    leased TEXT
+  ) STRICT;
+  CREATE INDEX site_due ON site (shard, due_at) WHERE state = ${SITE_REST} AND waiting > 0;
+  CREATE INDEX site_leased ON site (holder) WHERE state = ${SITE_LEASED};
+  CREATE INDEX site_aside ON site (state) WHERE state > ${SITE_LEASED};
+
+  CREATE TABLE block (id INTEGER PRIMARY KEY, next INTEGER, read_to INTEGER NOT NULL, via TEXT NOT NULL, links TEXT NOT NULL) STRICT;
+
+  CREATE TABLE robots (
+    origin TEXT PRIMARY KEY, fetched_at REAL NOT NULL, expires_at REAL NOT NULL,
+    verdict TEXT NOT NULL, rules TEXT NOT NULL, crawl_delay_ms REAL
+  ) STRICT;
+
+  CREATE TABLE seen (id INTEGER PRIMARY KEY, fingerprints BLOB NOT NULL) STRICT;
+
+  CREATE TABLE page (
+    id INTEGER PRIMARY KEY, site INTEGER NOT NULL, url_key INTEGER NOT NULL, url TEXT NOT NULL,
+    outcome TEXT NOT NULL, status INTEGER, at REAL NOT NULL, duration_ms REAL NOT NULL,
+    content_type TEXT NOT NULL, bytes INTEGER NOT NULL, title TEXT NOT NULL, language TEXT NOT NULL,
+    redirect TEXT NOT NULL, digest TEXT NOT NULL, truncated TEXT NOT NULL, noindex INTEGER NOT NULL,
+    depth INTEGER NOT NULL, via TEXT NOT NULL, tries INTEGER NOT NULL, robots TEXT NOT NULL, detail TEXT NOT NULL,
+    file TEXT, offset INTEGER, length INTEGER, group_length INTEGER
+  ) STRICT;
+  CREATE INDEX page_of_site ON page (site, url_key);
+
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+const CACHE_KIB = 64 * 1024;
+/** The WAL file is cut back to this after a checkpoint; it stays small because readers are short. */
+const WAL_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Opens the database to write it, and creates its tables if it is new. Throws what SQLite throws. */
+export const openDatabase = (path: string): DatabaseSync => {
+  const db = new DatabaseSync(path);
+  // WAL with synchronous NORMAL: a killed process loses nothing, a power failure the last seconds.
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB};
+    PRAGMA journal_size_limit = ${WAL_BYTES_MAX}; PRAGMA wal_autocheckpoint = 4000; PRAGMA busy_timeout = 5000;`);
+  const version = versionOf(db);
+  if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
+  return db;
+};
+
+export const versionOf = (db: DatabaseSync): number =>
+  (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;

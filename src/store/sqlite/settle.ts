@@ -1,0 +1,123 @@
+/** Ends leases: records first, then rows, in one transaction. */
+
+import type { Settled } from '../../frontier/store.ts';
+import type { Page, Place, Settlement } from '../../model/settlement.ts';
+import type { RobotsRecord } from '../../model/robots.ts';
+import { urlKey, type Book } from './book.ts';
+import { appendToLine, putFirst, type LineEnds, type Waiting } from './line.ts';
+import { SITE_LEASED, SITE_PARKED, SITE_REST } from './schema.ts';
+import { countSettled } from './tally.ts';
+
+export interface LeasedSite extends LineEnds {
+  id: number;
+  name: string;
+  shard: number;
+  waiting: number;
+  delay_ms: number;
+  leased: string;
+}
+
+export const LEASED_COLUMNS = 'id, name, shard, waiting, delay_ms, leased, head, head_at, tail';
+
+export const settle = (book: Book, settlements: readonly Settlement[]): Settled => {
+  const kept: { settlement: Settlement; site: LeasedSite }[] = [];
+  const leases = new Set<number>();
+  for (const settlement of settlements) {
+    const site = inForce(book, settlement);
+    if (!site || leases.has(settlement.lease)) continue;
+    leases.add(settlement.lease);
+    kept.push({ settlement, site });
+  }
+  // Append before the rows that point there: a crash in between leaves a tail, which the next start cuts.
+  const places = appendRecords(book, kept.map((one) => one.settlement));
+  kept.forEach(({ settlement, site }, i) => settleOne(book, { settlement, site, place: places[i]! }));
+  if (kept.length > 0) book.tally.changes++;
+  return { settled: kept.length, refused: settlements.length - kept.length };
+};
+
+const inForce = (book: Book, settlement: Settlement): LeasedSite | undefined =>
+  book.sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE name = ? AND state = ${SITE_LEASED} AND lease = ?`)
+    .get(settlement.site, settlement.lease) as LeasedSite | undefined;
+
+const appendRecords = (book: Book, settlements: readonly Settlement[]): (Place | null)[] => {
+  const kept = settlements.map(keptBytes);
+  const records = kept.filter((bytes) => bytes.length > 0);
+  if (records.length === 0) return settlements.map(() => null);
+  const begins = book.archive.append(records);
+  book.tally.archive = book.archive.end();
+  let i = 0;
+  return settlements.map(({ records: group }, at) => {
+    if (kept[at]!.length === 0) return null;
+    const { file, offset } = begins[i++]!;
+    book.tally.archivedBytes += kept[at]!.length;
+    if (group!.pageAt < 0) return null;
+    return { file, offset: offset + group!.pageAt, length: group!.pageLength, groupLength: group!.bytes.length - group!.pageAt };
+  });
+};
+
+const NO_BYTES = new Uint8Array();
+
+/** robots.txt is kept whatever the fate; the page only when it is settled. */
+const keptBytes = ({ records, fate }: Settlement): Uint8Array => {
+  if (!records) return NO_BYTES;
+  return fate === 'settled' || records.pageAt < 0 ? records.bytes : records.bytes.subarray(0, records.pageAt);
+};
+
+interface Settling {
+  readonly settlement: Settlement;
+  readonly site: LeasedSite;
+  readonly place: Place | null;
+}
+
+const settleOne = (book: Book, { settlement, site, place }: Settling): void => {
+  const { link, tries } = JSON.parse(site.leased) as Waiting;
+  const { pace, fate } = settlement;
+  let back = 1;
+  let pages = 0;
+  switch (fate) {
+    case 'settled': {
+      if (!settlement.page) throw new Error(`a settled visit of ${link.url} has no page`);
+      const before = book.tally.pages;
+      writePage(book, site.id, { page: settlement.page, place });
+      pages = book.tally.pages - before;
+      back = 0;
+      break;
+    }
+    case 'retry':
+      appendToLine(book, site, [{ link, tries }]);
+      break;
+    case 'returned':
+      putFirst(book, site, [{ link, tries: tries - 1 }]);
+      break;
+    default:
+      fate satisfies never;
+  }
+  if (settlement.robots) writeRobots(book, settlement.robots);
+  const state = settlement.parked ? SITE_PARKED : SITE_REST;
+  book.sql(`UPDATE site SET state = ?, waiting = waiting + ?, pages = pages + ?, due_at = ?, delay_ms = ?, crawl_delay_ms = ?,
+      response_ms = ?, failures = ?, head = ?, head_at = ?, tail = ?, lease = NULL, holder = NULL, leased = NULL WHERE id = ?`)
+    .run(state, back, pages, pace.dueAt, pace.delayMs, pace.crawlDelayMs,
+      pace.responseMs, pace.failures, site.head, site.head_at, site.tail, site.id);
+  book.tally.leased--;
+  book.tally.waiting += back;
+  if (settlement.parked) {
+    book.tally.waiting -= site.waiting + back;
+    book.tally.parked += site.waiting + back;
+    book.tally.sitesParked++;
+  } else if (site.waiting + back > 0) book.notBefore[site.shard] = Math.min(book.notBefore[site.shard]!, pace.dueAt);
+};
+
+export const writePage = (book: Book, site: number, { page, place }: { page: Page; place: Place | null }): void => {
+  book.sql(`INSERT INTO page (site, url_key, url, outcome, status, at, duration_ms, content_type, bytes, title, language, redirect,
+      digest, truncated, noindex, depth, via, tries, robots, detail, file, offset, length, group_length)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    .run(site, urlKey(page.url), page.url, page.outcome, page.status, page.at, page.durationMs, page.contentType, page.bytes,
+      page.title, page.language, page.redirect, page.digest, page.truncated, page.noindex ? 1 : 0, page.depth, page.via,
+      page.tries, page.robots, page.detail, place?.file ?? null, place?.offset ?? null, place?.length ?? null, place?.groupLength ?? null);
+  countSettled(book.tally, page.outcome);
+};
+
+const writeRobots = (book: Book, robots: RobotsRecord): void => {
+  book.sql('INSERT OR REPLACE INTO robots (origin, fetched_at, expires_at, verdict, rules, crawl_delay_ms) VALUES (?, ?, ?, ?, ?, ?)')
+    .run(robots.origin, robots.fetchedAt, robots.expiresAt, robots.verdict, robots.rules, robots.crawlDelayMs);
+};

@@ -1,0 +1,104 @@
+/** The embedded store: one SQLite database, written by the one thread that opens it. */
+
+import { DatabaseSync } from 'node:sqlite';
+import { StoreFault, type Archive, type Ask, type Order, type Store } from '../../frontier/store.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createFingerprintTable } from '../../lib/fingerprint-table.ts';
+import type { ArchiveEnd, Census } from '../../model/census.ts';
+import type { Link } from '../../model/link.ts';
+import type { Settlement } from '../../model/settlement.ts';
+import { admit } from './admit.ts';
+import { inTransaction, loadSeen, openBook, readTally, type Book } from './book.ts';
+import { censusOf } from './census.ts';
+import { claim } from './claim.ts';
+import { storeFault } from './fault.ts';
+import { openDatabase, SCHEMA_VERSION, versionOf } from './schema.ts';
+import { settle } from './settle.ts';
+import { steer } from './steer.ts';
+
+export interface SqliteStoreOptions {
+  readonly path: string;
+  /** Time, never before the last moment that the store recorded. */
+  readonly clock: (notBeforeMs: number) => Clock;
+  /** The archive, cut to where its settled part ends. */
+  readonly archive: (settled: ArchiveEnd) => Archive;
+}
+
+/** One call of a verb, for those that send several at once. */
+export type StoreCall =
+  | { readonly verb: 'admit'; readonly links: readonly Link[] }
+  | { readonly verb: 'claim'; readonly ask: Ask }
+  | { readonly verb: 'settle'; readonly settlements: readonly Settlement[] }
+  | { readonly verb: 'steer'; readonly orders: readonly Order[] }
+  | { readonly verb: 'census' };
+
+export interface SqliteStore extends Store {
+  readonly clock: Clock;
+  /** Runs the calls in order in one transaction. */
+  run(calls: readonly StoreCall[]): unknown[];
+  /** The store's memory per known URL, for those who watch it. */
+  seenBytes(): number;
+}
+
+/** Opening frees every lease: nothing outlives the process in an embedded store. */
+export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
+  const book = open(options);
+  let closed = false;
+  const run = (calls: readonly StoreCall[]): unknown[] => {
+    if (closed) throw new StoreFault('the store is closed', 'open the crawl again');
+    if (calls.every((call) => call.verb === 'census')) return calls.map((call) => perform(book, call));
+    try {
+      return inTransaction(book, () => calls.map((call) => perform(book, call)));
+    } catch (error) {
+      throw storeFault(error);
+    }
+  };
+  const one = async <T>(call: StoreCall): Promise<T> => run([call])[0] as T;
+  run([{ verb: 'steer', orders: [{ kind: 'free', holder: null, counted: true }] }]);
+  return {
+    clock: book.clock,
+    run,
+    seenBytes: () => book.seen.bytes,
+    admit: (links) => one({ verb: 'admit', links }),
+    claim: (ask) => one({ verb: 'claim', ask }),
+    settle: (settlements) => one({ verb: 'settle', settlements }),
+    steer: (orders) => one({ verb: 'steer', orders }),
+    census: () => one({ verb: 'census' }),
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      book.archive.close();
+      book.db.close();
+    },
+  };
+};
+
+const perform = (book: Book, call: StoreCall): unknown => {
+  switch (call.verb) {
+    case 'admit': return admit(book, call.links);
+    case 'claim': return claim(book, call.ask);
+    case 'settle': return settle(book, call.settlements);
+    case 'steer': return steer(book, call.orders);
+    case 'census': return censusOf(book.sql, book.tally, book.clock.now()) satisfies Census;
+    default: return call satisfies never;
+  }
+};
+
+const open = (options: SqliteStoreOptions): Book => {
+  let db: DatabaseSync | undefined;
+  try {
+    db = openDatabase(options.path);
+    const version = versionOf(db);
+    if (version !== SCHEMA_VERSION) {
+      throw new StoreFault(`the store "${options.path}" has layout ${version}, this program knows ${SCHEMA_VERSION}`,
+        'use the version of gossamer that made it');
+    }
+    const { moment, archive } = readTally(db);
+    const seen = createFingerprintTable();
+    loadSeen(db, (print) => seen.add(print));
+    return openBook({ db, clock: options.clock(moment), archive: options.archive(archive), seen });
+  } catch (error) {
+    db?.close();
+    throw storeFault(error);
+  }
+};

@@ -1,0 +1,23 @@
+/** The contract of `frontier/store.ts` as tests: the same behaviours for every store. */
+
+import { admitContract } from './store-admit.ts';
+import { claimContract } from './store-claim.ts';
+import { crashContract } from './store-crash.ts';
+import { behaviourOf } from './store-scene.ts';
+import type { OpenStore } from './store-scene.ts';
+import { settleContract } from './store-settle.ts';
+import { steerContract } from './store-steer.ts';
+import { walkContract } from './store-walk.ts';
+
+export type { OpenedStore, OpenOptions, OpenStore } from './store-scene.ts';
+
+/** Registers all behaviours for one kind of store, under its name. */
+export const storeContract = (name: string, open: OpenStore): void => {
+  const it = behaviourOf(name, open);
+  admitContract(it);
+  claimContract(it);
+  settleContract(it);
+  steerContract(it);
+  crashContract(it);
+  walkContract(it);
+};

@@ -1,0 +1,198 @@
+/** A crawl's memory as the contract describes it, that follows a store and objects to what it may not do. */
+
+import assert from 'node:assert/strict';
+
+import { CLAIMS_MAX } from '../../src/frontier/store.ts';
+import type { Ask, Claimed, Order } from '../../src/frontier/store.ts';
+import { knownTotal } from '../../src/model/census.ts';
+import type { Census } from '../../src/model/census.ts';
+import type { Link } from '../../src/model/link.ts';
+import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
+import type { RobotsRecord } from '../../src/model/robots.ts';
+import type { Settlement } from '../../src/model/settlement.ts';
+import type { Pace, Visit } from '../../src/model/visit.ts';
+import { shardOf } from '../../src/url/shard.ts';
+
+interface ModelSite {
+  readonly name: string;
+  state: 'open' | 'parked' | 'held';
+  pace: Pace;
+  visited: boolean;
+  pages: number;
+  line: { link: Link; tries: number }[];
+  lease: { visit: Visit; holder: string } | null;
+}
+
+export interface Model {
+  readonly sites: Map<string, ModelSite>;
+  readonly seen: Set<string>;
+  readonly leases: Set<number>;
+  readonly robots: Map<string, RobotsRecord>;
+  /** Settled links in order: address, outcome and the text of its first record. */
+  readonly settled: { url: string; outcome: string; record: string | null }[];
+  readonly marks: Record<string, number>;
+  archivedBytes: number;
+  changes: number;
+}
+
+export const createModel = (): Model => ({
+  sites: new Map(), seen: new Set(), leases: new Set(), robots: new Map(), settled: [], marks: {}, archivedBytes: 0, changes: 0,
+});
+
+export const sitesOf = (model: Model): ModelSite[] => [...model.sites.values()];
+
+export const leasedVisits = (model: Model): Visit[] => sitesOf(model).flatMap((site) => (site.lease ? [site.lease.visit] : []));
+
+const pagesOf = (model: Model): number => sitesOf(model).reduce((sum, site) => sum + site.pages, 0);
+
+const readySites = (model: Model): ModelSite[] =>
+  sitesOf(model).filter((site) => site.state === 'open' && !site.lease && site.line.length > 0);
+
+const earliest = (sites: readonly ModelSite[]): number | null =>
+  sites.length === 0 ? null : Math.min(...sites.map((site) => site.pace.dueAt));
+
+/** How many of these links are new. */
+export const followAdmit = (model: Model, links: readonly Link[], now: number): number => {
+  const fresh = links.filter((link) => !model.seen.has(link.url) && model.seen.add(link.url));
+  for (const link of fresh) {
+    if (model.sites.has(link.site)) continue;
+    const pace = { dueAt: now, delayMs: 0, crawlDelayMs: 0, responseMs: 0, failures: 0 };
+    model.sites.set(link.site, { name: link.site, state: 'open', pace, visited: false, pages: 0, line: [], lease: null });
+  }
+  const entries = (first: boolean, site: string): ModelSite['line'] =>
+    fresh.filter((link) => link.first === first && link.site === site).map((link) => ({ link, tries: 0 }));
+  for (const name of new Set(fresh.map((link) => link.site))) {
+    const site = siteNamed(model, name);
+    site.line = [...entries(true, name), ...site.line, ...entries(false, name)];
+  }
+  return fresh.length;
+};
+
+const siteNamed = (model: Model, name: string): ModelSite => {
+  const site = model.sites.get(name);
+  assert.ok(site, `${name} was never admitted`);
+  return site;
+};
+
+/**
+ * Which of several shards a store serves first, and which of two sites due at the same moment, is its
+ * own choice: so the model takes over what it chose, if it was free to. With a site limit, it must have
+ * room for all that are due: otherwise it is also its choice how many sites over the limit it meets.
+ */
+export const followClaim = (model: Model, { asked, claimed, now }: { asked: Ask; claimed: Claimed; now: number }): void => {
+  const mine = readySites(model).filter((site) => asked.shards.includes(shardOf(site.name)));
+  const due = mine.filter((site) => site.pace.dueAt <= now);
+  const over = due.filter((site) => asked.sitePagesMax !== null && site.pages >= asked.sitePagesMax);
+  const free = new Set(due.filter((site) => !over.includes(site)));
+  const pagesLeft = asked.pagesMax === null ? Infinity : asked.pagesMax - pagesOf(model) - leasedVisits(model).length;
+  const room = Math.max(0, Math.min(asked.visits, pagesLeft));
+  assert.equal(claimed.visits.length, Math.min(room, free.size), 'as many visits as there is room for and sites are due');
+  const lastDueAt = new Map<number, number>();
+  for (const visit of claimed.visits) {
+    const site = siteNamed(model, visit.site);
+    assert.ok(free.delete(site), `${visit.site} is not due, or was given twice`);
+    const shard = shardOf(site.name);
+    assert.ok(site.pace.dueAt >= (lastDueAt.get(shard) ?? 0), `${visit.site} was due before the one given first`);
+    lastDueAt.set(shard, site.pace.dueAt);
+    followVisit(model, visit, { asked, now });
+  }
+  for (const site of free) {
+    assert.ok(site.pace.dueAt >= (lastDueAt.get(shardOf(site.name)) ?? 0), `${site.name} is due longer, and was passed over`);
+  }
+  for (const site of over) site.state = 'held';
+  const nextDueAt = earliest(mine.filter((site) => site.state === 'open' && !site.lease));
+  // With all its room used a store need not look further than "now".
+  if (claimed.visits.length < room) assert.equal(claimed.nextDueAt, nextDueAt, 'nextDueAt');
+};
+
+const followVisit = (model: Model, visit: Visit, { asked, now }: { asked: Ask; now: number }): void => {
+  const site = siteNamed(model, visit.site);
+  const head = site.line.shift();
+  assert.ok(head);
+  assert.deepEqual({ ...visit.link, first: false }, { ...head.link, first: false }, 'the link at the head of the line');
+  assert.equal(visit.tries, head.tries + 1, `tries of ${visit.link.url}`);
+  assert.equal(visit.claimedAt, now);
+  // Before its first visit a site has no delay of its own to speak of.
+  assert.deepEqual(visit.pace, site.visited ? site.pace : { ...site.pace, delayMs: visit.pace.delayMs }, 'the former pace');
+  assert.deepEqual(visit.robots, model.robots.get(new URL(visit.link.url).origin) ?? null, 'the rules of its origin');
+  assert.ok(!model.leases.has(visit.lease), `lease ${visit.lease} was given before`);
+  model.leases.add(visit.lease);
+  const delayMs = Math.max(site.pace.delayMs, asked.delayMs);
+  site.pace = { ...site.pace, delayMs, dueAt: now + delayMs };
+  site.visited = true;
+  site.lease = { visit, holder: asked.holder };
+};
+
+/** Those of the settlements that a store must keep. */
+export const followSettle = (model: Model, settlements: readonly Settlement[]): Settlement[] =>
+  settlements.filter((settlement) => {
+    const site = model.sites.get(settlement.site);
+    if (!site?.lease || site.lease.visit.lease !== settlement.lease) return false;
+    const { link, tries } = site.lease.visit;
+    site.lease = null;
+    site.pace = settlement.pace;
+    if (settlement.parked) site.state = 'parked';
+    if (settlement.robots) model.robots.set(settlement.robots.origin, settlement.robots);
+    if (settlement.fate === 'retry') site.line.push({ link, tries });
+    if (settlement.fate === 'returned') site.line.unshift({ link, tries: tries - 1 });
+    if (settlement.fate === 'settled') followPage(model, site, settlement);
+    return true;
+  });
+
+const followPage = (model: Model, site: ModelSite, { page, records }: Settlement): void => {
+  assert.ok(page);
+  const record = records && new TextDecoder().decode(records.bytes.subarray(records.pageAt, records.pageAt + records.pageLength));
+  model.settled.push({ url: page.url, outcome: page.outcome, record });
+  model.archivedBytes += records?.bytes.length ?? 0;
+  if (page.outcome in ANSWERED_OUTCOMES) site.pages++;
+};
+
+export const followOrder = (model: Model, order: Order, now: number): void => {
+  if (order.kind === 'mark') model.marks[order.name] = order.value;
+  for (const site of sitesOf(model)) {
+    if (order.kind === 'free' && site.lease && (order.holder ?? site.lease.holder) === site.lease.holder) {
+      const { link, tries } = site.lease.visit;
+      site.lease = null;
+      site.pace = { ...site.pace, dueAt: now + site.pace.delayMs };
+      if (order.counted && tries >= CLAIMS_MAX) model.settled.push({ url: link.url, outcome: 'gave-up', record: null });
+      else site.line.unshift({ link, tries: order.counted ? tries : tries - 1 });
+    }
+    if (order.kind === 'retry-parked' && site.state === 'parked') {
+      site.state = 'open';
+      site.pace = { ...site.pace, dueAt: Math.max(now, site.pace.dueAt), failures: 0 };
+    }
+    if (order.kind === 'release-held' && site.state === 'held' && site.pages < (order.sitePagesMax ?? Infinity)) {
+      site.state = 'open';
+    }
+  }
+};
+
+/** Every number of the census must be what the model counts. */
+export const checkCensus = (model: Model, census: Census): void => {
+  const inState = (state: ModelSite['state']): ModelSite[] => sitesOf(model).filter((site) => site.state === state);
+  const links = (sites: ModelSite[]): number => sites.reduce((sum, site) => sum + site.line.length, 0);
+  const byOutcome: Record<string, number> = {};
+  for (const { outcome } of model.settled) byOutcome[outcome] = (byOutcome[outcome] ?? 0) + 1;
+  const ready = readySites(model);
+  const { waiting, leased, parked, held, pages, sites, sitesDue, settled, archivedBytes, marks } = census;
+  assert.deepEqual({ waiting, leased, parked, held, pages, sites, sitesDue, settled, archivedBytes, marks }, {
+    waiting: links(inState('open')),
+    leased: leasedVisits(model).length,
+    parked: links(inState('parked')),
+    held: links(inState('held')),
+    pages: pagesOf(model),
+    sites: { known: model.sites.size, parked: inState('parked').length, held: inState('held').length },
+    sitesDue: ready.filter((site) => site.pace.dueAt <= census.now).length,
+    settled: byOutcome,
+    archivedBytes: model.archivedBytes,
+    marks: model.marks,
+  });
+  assert.equal(knownTotal(census), model.seen.size, 'every link is in exactly one state');
+  if (sitesDue === 0) {
+    assert.equal(census.next?.dueAt ?? null, earliest(ready), 'when the next site is due');
+    const next = census.next && siteNamed(model, census.next.site).pace;
+    assert.deepEqual([census.next?.dueAt, census.next?.failures], [next?.dueAt, next?.failures], 'the next site');
+  }
+  assert.ok(census.changes >= model.changes, 'changes never shrink');
+  model.changes = census.changes;
+};
