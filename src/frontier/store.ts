@@ -94,6 +94,8 @@ export interface Reader {
   /** Settled links in the order they were settled. */
   pages(filter: PageFilter): Iterable<PlacedPage>;
   page(url: string, site: string): PlacedPage | null;
+  /** Whether the link is in its site's line: waiting, parked or held, as the site is. */
+  isWaiting(url: string, site: string): boolean;
   /** What is known of a site; null when nothing is. */
   site(name: string): SiteView | null;
   close(): void;

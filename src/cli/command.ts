@@ -1,0 +1,40 @@
+/** What a command of the binary is: its words, its flags, its help, its work. */
+
+import type { Flag, Read } from './flags.ts';
+
+export interface Command {
+  readonly name: string;
+  /** `crawl <seed-file>`: what is typed. */
+  readonly usage: string;
+  readonly says: string;
+  readonly flags: readonly Flag[];
+  readonly example: string;
+  /** Resolves with the exit code. */
+  readonly run: (read: Read) => Promise<number>;
+}
+
+export const EXIT_CODES = {
+  0: 'finished, or a limit was reached',
+  1: 'the crawl stopped because of a fault; it can be resumed',
+  2: 'wrong use: a sentence says what to do, and nothing was changed',
+  3: 'stopped by Ctrl-C or SIGTERM, in order; it can be resumed',
+  4: 'stopped because the disk is full or below --disk-reserve; it can be resumed',
+  130: 'stopped at once by a second Ctrl-C; it can be resumed',
+} as const;
+
+export type ExitCode = keyof typeof EXIT_CODES;
+
+/** Both are understood by every command. */
+export const EVERYWHERE: readonly Flag[] = [{ name: 'help', says: 'show this help' }];
+
+const WIDTH = 28;
+
+export const helpOf = (command: Command): string => {
+  const lines = [`Usage: gossamer ${command.usage}`, '', command.says, ''];
+  for (const flag of [...command.flags, ...EVERYWHERE]) {
+    const left = `  --${flag.name}${flag.value ? ` ${flag.value}` : ''}`;
+    lines.push(left.length < WIDTH ? `${left.padEnd(WIDTH)}${flag.says}` : `${left}\n${' '.repeat(WIDTH)}${flag.says}`);
+  }
+  lines.push('', 'Example:', `  ${command.example}`);
+  return lines.join('\n');
+};

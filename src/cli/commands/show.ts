@@ -1,0 +1,100 @@
+/** `gossamer show`: what is known of one URL, and what was archived of it. */
+
+import { join } from 'node:path';
+import { readRecords, splitHttp } from '../../archive/reader.ts';
+import { FILES } from '../../crawl/folder.ts';
+import { writeBytes, writeDuration } from '../../lib/units.ts';
+import { UsageError } from '../../model/read-settings.ts';
+import type { Place, PlacedPage } from '../../model/settlement.ts';
+import { decodeBytes } from '../../parse/charset.ts';
+import { inflate } from '../../parse/inflate.ts';
+import { canonicalize } from '../../url/canonical.ts';
+import { siteOf } from '../../url/site.ts';
+import type { Reader } from '../../frontier/store.ts';
+import type { Command } from '../command.ts';
+import { bold } from '../terminal.ts';
+import { crawlDirOf, withReader } from './dir.ts';
+
+export const showCommand: Command = {
+  name: 'show',
+  usage: 'show <dir> <url> [--text | --html | --headers]',
+  says: 'Show what is known of one URL, or print what was archived of it.',
+  flags: [
+    { name: 'text', says: 'print its text' },
+    { name: 'html', says: 'print its body, decoded' },
+    { name: 'headers', says: 'print the request and the head of the answer' },
+  ],
+  example: 'gossamer show ./crawl https://example.org/ --text',
+  run: async (read) => {
+    const dir = crawlDirOf(read, 1);
+    const raw = read.words[1];
+    if (raw === undefined) throw new UsageError('the URL is missing: gossamer show <dir> <url>');
+    const address = canonicalize(raw.includes('://') ? raw : `https://${raw}`);
+    if (typeof address === 'string') throw new UsageError(`"${raw}" is not a URL that a crawl can have`);
+    const site = siteOf(address.host);
+    return withReader(dir, (reader) => {
+      const page = reader.page(address.url, site);
+      if (!page) {
+        console.log(unsettled(reader, address.url, site));
+        return reader.isWaiting(address.url, site) || reader.site(site)?.leased === address.url ? 0 : 1;
+      }
+      const wanted = (['text', 'html', 'headers'] as const).filter((name) => read.switches.has(name));
+      if (wanted.length === 0) console.log(describe(page));
+      else if (!page.place) throw new UsageError(`nothing was archived of ${page.url}: its outcome is ${page.outcome}`);
+      else for (const name of wanted) process.stdout.write(archived(join(dir, FILES.warc), page.place, name));
+      return 0;
+    });
+  },
+};
+
+const describe = (page: PlacedPage): string => {
+  const rows: [string, string][] = [
+    ['outcome', page.outcome],
+    ['status', page.status === null ? '' : String(page.status)],
+    ['time', `${new Date(page.at).toISOString()}, took ${writeDuration(page.durationMs)}`],
+    ['type', page.contentType],
+    ['bytes', page.status === null ? '' : `${writeBytes(page.bytes)}${page.truncated ? ` (truncated: ${page.truncated})` : ''}`],
+    ['title', page.title],
+    ['language', page.language],
+    ['redirect', page.redirect],
+    ['digest', page.digest],
+    ['noindex', page.noindex ? 'yes' : ''],
+    ['robots', page.robots],
+    ['depth', String(page.depth)],
+    ['found on', page.via || 'a seed'],
+    ['tries', String(page.tries)],
+    ['detail', page.detail],
+    ['archive', page.place ? `${page.place.file}, offset ${page.place.offset}, ${page.place.length} bytes` : 'nothing'],
+  ];
+  return [bold(page.url), ...rows.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(10)}${value}`)].join('\n');
+};
+
+const unsettled = (reader: Reader, url: string, site: string): string => {
+  const view = reader.site(site);
+  if (!view) return `${url} is not known; its site ${site} neither`;
+  if (view.leased === url) return `${url} is being visited, or was when the crawl ended`;
+  if (!reader.isWaiting(url, site)) return `${url} is not known; its site ${site} is, with ${view.pages} pages and ${view.waiting} links`;
+  const when = view.dueAt > Date.now() ? `may be called in ${writeDuration(view.dueAt - Date.now())}` : 'may be called now';
+  return `${url} is ${view.state === 'leased' ? 'waiting' : view.state}; its site ${site} has ${view.waiting} links and ${when}`;
+};
+
+const archived = (dir: string, place: Place, what: 'text' | 'html' | 'headers'): string => {
+  let out = '';
+  for (const { headers, block } of readRecords(join(dir, place.file), place.offset, place.offset + place.groupLength)) {
+    const type = headers['warc-type'];
+    if (what === 'text' && type === 'conversion') out += `${block.toString('utf8')}\n`;
+    if (what === 'headers' && type === 'request') out += block.toString('latin1');
+    if (what === 'headers' && type === 'response') out += splitHttp(block).head;
+    if (what === 'html' && type === 'response') out += decoded(splitHttp(block));
+  }
+  return out;
+};
+
+/** Far above what --body-max allows to inflate to. */
+const SHOWN_BYTES_MAX = 512 * 1024 ** 2;
+
+const decoded = ({ head, body }: { head: string; body: Buffer }): string => {
+  const field = (name: string): string => new RegExp(`^${name}[ \\t]*:(.*)$`, 'im').exec(head)?.[1]?.trim() ?? '';
+  const { bytes } = inflate(body, field('content-encoding'), SHOWN_BYTES_MAX);
+  return decodeBytes({ bytes, contentType: field('content-type'), html: true }).text;
+};

@@ -1,0 +1,33 @@
+/** `gossamer status`: how far a crawl is, while it runs and after. */
+
+import { lockOwner } from '../../crawl/lock.ts';
+import { writeDuration } from '../../lib/units.ts';
+import type { Command } from '../command.ts';
+import { censusObject } from '../progress.ts';
+import { censusLines } from '../summary.ts';
+import { bold } from '../terminal.ts';
+import { crawlDirOf, withReader } from './dir.ts';
+
+export const statusCommand: Command = {
+  name: 'status',
+  usage: 'status <dir> [--json]',
+  says: 'Show how many links are waiting, leased, settled (by outcome), parked and held.',
+  flags: [{ name: 'json', says: 'print one JSON object' }],
+  example: 'gossamer status ./crawl',
+  run: async (read) => {
+    const dir = crawlDirOf(read);
+    return withReader(dir, (reader, identity) => {
+      const owner = lockOwner(dir);
+      const census = reader.census();
+      if (read.switches.has('json')) {
+        console.log(JSON.stringify({ dir, id: identity.id, createdAt: identity.createdAt, process: owner || null, ...censusObject(census) }));
+        return 0;
+      }
+      console.log(`${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}; created ${identity.createdAt}`);
+      console.log(censusLines(dir, census).join('\n'));
+      if (!owner && census.leased > 0) console.log('  leased links were under way when it ended; a resume frees them');
+      if (census.next) console.log(`  next call  ${census.next.site}, ${census.next.dueAt > Date.now() ? `${writeDuration(census.next.dueAt - Date.now())} from now` : 'at once'}`);
+      return 0;
+    });
+  },
+};

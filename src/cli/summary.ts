@@ -1,0 +1,61 @@
+/** What a person reads at the end of a run, and from `status`. */
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EndReason, RunEnd } from '../crawl/run.ts';
+import { FILES } from '../crawl/folder.ts';
+import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
+import { knownTotal, settledTotal, type Census } from '../model/census.ts';
+import { bold, dim } from './terminal.ts';
+
+const REASONS: Readonly<Record<EndReason, string>> = {
+  'finished': 'is finished',
+  'max-pages': 'reached --max-pages',
+  'max-duration': 'reached --max-duration',
+  'stopped': 'was stopped',
+  'halted': 'was stopped at once',
+  'disk': 'stopped because the disk is full or below --disk-reserve',
+  'fault': 'stopped because of a fault',
+};
+
+export const summaryOf = (dir: string, end: RunEnd): string => {
+  const { snapshot, census } = end;
+  const lines = [
+    '',
+    `${bold(`Crawl ${dir} ${REASONS[end.reason]}`)} after ${writeDuration(snapshot.elapsedMs)}: ` +
+    `${writeCount(snapshot.pagesThisRun)} pages in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)`,
+    ...(end.fault ? [`  ${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`] : []),
+  ];
+  if (census) lines.push(...censusLines(dir, census));
+  lines.push(dim('  look at it  '), `    gossamer pages ${dir} --limit 10`, `    gossamer show ${dir} <url> --text`);
+  if (end.reason !== 'finished' || (census && census.parked > 0)) {
+    lines.push(dim('  go on'), `    gossamer resume ${dir}${census && census.parked > 0 && end.reason === 'finished' ? ' --retry-parked' : ''}`);
+  }
+  return lines.join('\n');
+};
+
+export const censusLines = (dir: string, census: Census): string[] => {
+  const outcomes = Object.entries(census.settled).sort(([, a], [, b]) => b - a);
+  const width = Math.max(10, ...outcomes.map(([name]) => name.length + 2));
+  return [
+    `  ${'pages'.padEnd(width)}${writeCount(census.pages).padStart(12)}`,
+    `  ${'links'.padEnd(width)}${writeCount(knownTotal(census)).padStart(12)}  on ${writeCount(census.sites.known)} sites`,
+    `  ${'waiting'.padEnd(width)}${writeCount(census.waiting).padStart(12)}`,
+    `  ${'leased'.padEnd(width)}${writeCount(census.leased).padStart(12)}`,
+    `  ${'parked'.padEnd(width)}${writeCount(census.parked).padStart(12)}${census.sites.parked > 0 ? `  on ${writeCount(census.sites.parked)} sites that failed too often` : ''}`,
+    `  ${'held'.padEnd(width)}${writeCount(census.held).padStart(12)}${census.sites.held > 0 ? `  on ${writeCount(census.sites.held)} sites over --max-pages-per-site` : ''}`,
+    `  ${'settled'.padEnd(width)}${writeCount(settledTotal(census)).padStart(12)}`,
+    ...outcomes.map(([name, n]) => `    ${name.padEnd(width - 2)}${writeCount(n).padStart(12)}`),
+    `  ${'archive'.padEnd(width)}${writeBytes(census.archivedBytes).padStart(12)}  in ${archiveFiles(dir)} in ${join(dir, FILES.warc)}`,
+  ];
+};
+
+const archiveFiles = (dir: string): string => {
+  let n = 0;
+  try {
+    n = readdirSync(join(dir, FILES.warc)).filter((name) => name.endsWith('.warc.gz')).length;
+  } catch {
+    // no record yet, no directory
+  }
+  return n === 1 ? '1 file' : `${n} files`;
+};

@@ -1,0 +1,53 @@
+/** Where output goes: plain lines, and on a terminal one block that is drawn again in place. */
+
+import { stripVTControlCharacters } from 'node:util';
+
+export interface Terminal {
+  readonly isLive: boolean;
+  /** A line that stays, above the block if there is one. */
+  print(text: string): void;
+  /** The same for trouble, on the error output. */
+  warn(text: string): void;
+  /** Draws the block anew; only on a live terminal. */
+  draw(lines: readonly string[]): void;
+  /** Leaves the last block standing. */
+  release(): void;
+}
+
+export const createTerminal = (out: NodeJS.WriteStream = process.stdout, err: NodeJS.WriteStream = process.stderr): Terminal => {
+  const isLive = out.isTTY === true && process.env['TERM'] !== 'dumb';
+  let drawn: readonly string[] = [];
+  const clear = (): string => (drawn.length > 0 ? `\x1b[${drawn.length}F\x1b[J` : '');
+  const show = (lines: readonly string[]): string => lines.map((line) => `${fit(line, out.columns ?? 80)}\n`).join('');
+  return {
+    isLive,
+    print: (text) => void out.write(isLive ? `${clear()}${text}\n${show(drawn)}` : `${text}\n`),
+    warn: (text) => {
+      if (!isLive) return void err.write(`${text}\n`);
+      out.write(clear());
+      err.write(`${text}\n`);
+      out.write(show(drawn));
+    },
+    draw: (lines) => {
+      if (!isLive) return;
+      out.write(clear() + show(lines));
+      drawn = lines;
+    },
+    release: () => void (drawn = []),
+  };
+};
+
+/** A line that wraps would make the block taller than we think: it is cut. */
+const fit = (line: string, columns: number): string => {
+  const width = stripVTControlCharacters(line).length;
+  if (width < columns) return line;
+  return `${stripVTControlCharacters(line).slice(0, columns - 2)}…`;
+};
+
+const colours = process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined;
+const paint = (code: number) => (text: string): string => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
+export const bold = paint(1);
+export const dim = paint(2);
+export const red = paint(31);
+export const green = paint(32);
+export const cyan = paint(36);

@@ -1,0 +1,100 @@
+/** Runs an open crawl in the foreground: shows it, listens to signals, and ends with its exit code. */
+
+import { join } from 'node:path';
+import { FILES } from '../crawl/folder.ts';
+import type { OpenCrawl } from '../crawl/open.ts';
+import { startRun, type EndReason, type Run } from '../crawl/run.ts';
+import { createLog, LEVELS, type Level } from '../observe/log.ts';
+import { UsageError } from '../model/read-settings.ts';
+import type { Snapshot } from '../observe/snapshot.ts';
+import type { ExitCode } from './command.ts';
+import type { Flag, Read } from './flags.ts';
+import { blockOf, lineOf, objectOf } from './progress.ts';
+import { summaryOf } from './summary.ts';
+import { createTerminal, red } from './terminal.ts';
+
+/** Without a terminal, a line this often. */
+const LINE_MS = 5_000;
+
+export const RUN_FLAGS: readonly Flag[] = [
+  { name: 'log-level', value: LEVELS.join('|'), says: 'how much is logged (default info; debug has a line per page)' },
+  { name: 'quiet', says: 'show nothing but faults' },
+  { name: 'json', says: 'print progress and summary as JSON lines' },
+];
+
+export interface Shown {
+  readonly level: Level;
+  readonly quiet: boolean;
+  readonly json: boolean;
+}
+
+export const readShown = (read: Read): Shown => {
+  const level = (read.values.get('log-level')?.[0] ?? 'info') as Level;
+  if (!LEVELS.includes(level)) throw new UsageError(`--log-level "${level}" is not known: choose one of ${LEVELS.join(', ')}`);
+  return { level, quiet: read.switches.has('quiet'), json: read.switches.has('json') };
+};
+
+const EXITS: Readonly<Record<EndReason, ExitCode>> = {
+  'finished': 0, 'max-pages': 0, 'max-duration': 0, 'stopped': 3, 'halted': 130, 'disk': 4, 'fault': 1,
+};
+
+export const watchRun = async (crawl: OpenCrawl, shown: Shown, options: { retryParked: boolean }): Promise<ExitCode> => {
+  const { dir, identity: { settings } } = crawl;
+  const terminal = createTerminal();
+  const log = createLog({
+    dir: join(dir, FILES.logs),
+    level: shown.level,
+    show: (level, message) => {
+      if (level === 'error' || (level === 'warn' && !shown.quiet) || level === 'debug') terminal.warn(level === 'debug' ? message : `${red(level)} ${message}`);
+    },
+  });
+  log('info', `run begins: ${JSON.stringify(settings)}`);
+  const show = shownBy(shown, { terminal, block: (snapshot) => blockOf(snapshot, dir, settings) });
+  const run = startRun({ dir, settings, log, onSnapshot: show, ...options });
+  const forget = listen(run, terminal.warn, shown.quiet);
+  try {
+    const end = await run.ended;
+    terminal.release();
+    log('info', `run ends: ${end.reason}, ${end.census?.pages ?? 0} pages`);
+    if (end.fault) log('error', `${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`);
+    if (end.fault && shown.level === 'debug') terminal.warn(end.fault.stack);
+    if (shown.json) terminal.print(JSON.stringify({ ...objectOf(end.snapshot), reason: end.reason, dir }));
+    else if (!shown.quiet) terminal.print(summaryOf(dir, end));
+    return EXITS[end.reason];
+  } finally {
+    forget();
+    crawl.lock.release();
+  }
+};
+
+type Parts = { terminal: ReturnType<typeof createTerminal>; block: (snapshot: Snapshot) => string[] };
+
+const shownBy = ({ quiet, json }: Shown, { terminal, block }: Parts): ((snapshot: Snapshot) => void) => {
+  if (quiet) return () => {};
+  let lastAt = -Infinity;
+  return (snapshot) => {
+    if (snapshot.phase === 'ended') return terminal.isLive && !json ? terminal.draw(block(snapshot)) : undefined;
+    if (terminal.isLive && !json) return terminal.draw(block(snapshot));
+    if (performance.now() - lastAt < LINE_MS) return;
+    lastAt = performance.now();
+    terminal.print(json ? JSON.stringify(objectOf(snapshot)) : lineOf(snapshot));
+  };
+};
+
+/** The first signal stops in order, a second one at once. */
+const listen = (run: Run, warn: (text: string) => void, quiet: boolean): (() => void) => {
+  let asked = 0;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    asked++;
+    if (asked === 1) {
+      if (!quiet) warn(`${signal}: no new visits; those under way end. Once more stops at once.`);
+      run.stop();
+    } else run.halt();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return () => {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  };
+};

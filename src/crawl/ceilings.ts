@@ -1,0 +1,34 @@
+/** What the machine allows: descriptors and disk. */
+
+import { readFileSync, statfsSync } from 'node:fs';
+import { UsageError } from '../model/read-settings.ts';
+import type { Settings } from '../model/settings.ts';
+
+/** Files, pipes, ports and name servers beside the sockets of visits. */
+const DESCRIPTORS_BESIDE = 100;
+/** Sockets per visit: its own, and a share for kept connections. */
+const SOCKETS_PER_VISIT = 1.25;
+
+/** Node raises its soft limit to the hard one at start, so this is what can be had. Null when it is not known. */
+const descriptorLimit = (): number | null => {
+  try {
+    const match = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
+    return match && match[1] !== 'unlimited' ? Number(match[1]) : null;
+  } catch {
+    return null;
+  }
+};
+
+export const checkDescriptors = ({ fetchers, concurrency }: Settings): void => {
+  const limit = descriptorLimit();
+  const needed = Math.ceil(fetchers * concurrency * SOCKETS_PER_VISIT) + DESCRIPTORS_BESIDE;
+  if (limit === null || needed <= limit) return;
+  throw new UsageError(
+    `${fetchers * concurrency} concurrent visits need ${needed} file descriptors, but ${limit} are allowed: ` +
+    `raise the limit (ulimit -n ${needed}) or lower --concurrency`);
+};
+
+export const diskFreeBytes = (dir: string): number => {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize;
+};

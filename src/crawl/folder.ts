@@ -1,0 +1,102 @@
+/** The directory of a crawl: what is in it, how it is made, how it is opened again. */
+
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../model/read-settings.ts';
+import type { Settings } from '../model/settings.ts';
+import { CANONICAL_VERSION } from '../url/canonical.ts';
+import { HASH_VERSION } from '../url/fingerprint.ts';
+import { SHARDS } from '../url/shard.ts';
+import { PUBLIC_SUFFIX_VERSION } from '../url/site.ts';
+import { VERSION } from './version.ts';
+
+export const FILES = {
+  identity: 'crawl.json',
+  store: 'crawl.db',
+  seeds: 'seeds.txt',
+  excluded: 'exclude.txt',
+  lock: 'crawl.lock',
+  warc: 'warc',
+  logs: 'logs',
+} as const;
+
+/** What must not change during a crawl, because it decides where a site and a URL belong. */
+const FIXED = {
+  shards: SHARDS,
+  hash: HASH_VERSION,
+  canonical: CANONICAL_VERSION,
+  publicSuffixList: PUBLIC_SUFFIX_VERSION,
+} as const;
+
+export interface Identity {
+  readonly format: 1;
+  readonly id: string;
+  readonly createdAt: string;
+  readonly gossamer: string;
+  readonly fixed: Readonly<Record<keyof typeof FIXED, string | number>>;
+  readonly settings: Settings;
+}
+
+/** Files that a set-up which did not come to its end may have left. */
+const LEFTOVERS: readonly string[] = [FILES.seeds, FILES.excluded, FILES.lock];
+
+/** Throws a UsageError unless a new crawl can be made here; changes nothing. */
+export const checkNewFolder = (dir: string): void => {
+  if (!existsSync(dir)) return;
+  if (!statSync(dir).isDirectory()) throw new UsageError(`"${dir}" is not a directory: choose another --dir`);
+  if (existsSync(join(dir, FILES.identity))) {
+    throw new UsageError(`"${dir}" holds a crawl already: go on with it by "gossamer resume ${dir}", or choose another --dir`);
+  }
+  const foreign = readdirSync(dir).filter((name) => !LEFTOVERS.includes(name.replace(/\.new$/, '')) && name !== `${FILES.identity}.new`);
+  if (foreign.length > 0) throw new UsageError(`"${dir}" is not empty (it holds "${foreign[0]}") and is no crawl: choose another --dir`);
+};
+
+export const makeFolder = (dir: string): void => {
+  try {
+    mkdirSync(dir, { recursive: true });
+  } catch (error) {
+    throw new UsageError(`"${dir}" cannot be made: ${(error as Error).message}; choose another --dir`);
+  }
+};
+
+/** The crawl exists from the moment this file does: it is written last. */
+export const writeIdentity = (dir: string, settings: Settings, former?: Identity): Identity => {
+  const identity: Identity = former
+    ? { ...former, settings }
+    : { format: 1, id: randomUUID(), createdAt: new Date().toISOString(), gossamer: VERSION, fixed: FIXED, settings };
+  replaceFile(join(dir, FILES.identity), `${JSON.stringify(identity, null, 2)}\n`);
+  return identity;
+};
+
+/** The file is whole at every moment: the old one or the new one. */
+export const replaceFile = (path: string, content: string): void => {
+  writeFileSync(`${path}.new`, content, { flush: true });
+  renameSync(`${path}.new`, path);
+};
+
+/** Throws a UsageError unless there is a crawl here that this program can go on with. */
+export const readIdentity = (dir: string): Identity => {
+  const path = join(dir, FILES.identity);
+  if (!existsSync(path)) throw new UsageError(`there is no crawl in "${dir}": start one by "gossamer crawl <seed-file> --dir ${dir}"`);
+  let identity: Identity;
+  try {
+    identity = JSON.parse(readFileSync(path, 'utf8')) as Identity;
+  } catch (error) {
+    throw new UsageError(`"${path}" cannot be read (${(error as Error).message}): restore it from a copy`);
+  }
+  if (identity.format !== 1 || typeof identity.settings !== 'object') {
+    throw new UsageError(`"${path}" is not of a kind that gossamer ${VERSION} knows: use the version that made it (${identity.gossamer ?? 'unknown'})`);
+  }
+  return identity;
+};
+
+/** Refuses to go on with a crawl whose sites and URLs this program would put elsewhere. */
+export const checkFixed = (dir: string, identity: Identity): void => {
+  for (const name of Object.keys(FIXED) as (keyof typeof FIXED)[]) {
+    if (identity.fixed?.[name] === FIXED[name]) continue;
+    throw new UsageError(
+      `crawl "${dir}" was made with ${name} ${identity.fixed?.[name] ?? '(unknown)'}, this program has ${FIXED[name]}: ` +
+      `go on with gossamer ${identity.gossamer}, or start a new crawl`);
+  }
+};

@@ -1,0 +1,211 @@
+/** One run of a crawl: from an open directory to the reason why it ended. */
+
+import type { ArchiveEnd, Census } from '../model/census.ts';
+import type { Settings } from '../model/settings.ts';
+import type { Log } from '../observe/log.ts';
+import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.ts';
+import { toFault, type Fault } from '../threads/fault.ts';
+import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
+import { diskFreeBytes } from './ceilings.ts';
+import { excludedSites, loadSeeds, seededSites } from './seeds.ts';
+import { productTokenOf, userAgentOf } from './user-agent.ts';
+
+/** How often the state of the crawl is looked at. */
+const LOOK_MS = 250;
+
+export type EndReason =
+  | 'finished' | 'max-pages' | 'max-duration'
+  /** Somebody asked for it: in order, or at once. */
+  | 'stopped' | 'halted'
+  /** The disk is full, or less than --disk-reserve is free. */
+  | 'disk'
+  | 'fault';
+
+export interface RunEnd {
+  readonly reason: EndReason;
+  readonly census: Census | null;
+  readonly fault: Fault | null;
+  readonly snapshot: Snapshot;
+  readonly archive: ArchiveEnd | null;
+}
+
+export interface RunOptions {
+  readonly dir: string;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly retryParked?: boolean;
+  readonly onSnapshot?: (snapshot: Snapshot) => void;
+  readonly entries?: SupervisorOptions['entries'];
+}
+
+export interface Run {
+  readonly ended: Promise<RunEnd>;
+  snapshot(): Snapshot;
+  /** No new visits; those under way end. */
+  stop(): void;
+  /** At once; nothing that is settled is lost, and what is not is fetched again. */
+  halt(): void;
+}
+
+export const startRun = (options: RunOptions): Run => {
+  const run = new CrawlRun(options);
+  return { ended: run.run(), snapshot: () => run.snapshot(), stop: () => run.end('stopped'), halt: () => run.end('halted') };
+};
+
+class CrawlRun {
+  readonly #options: RunOptions;
+  readonly #startedAt = performance.now();
+  readonly #rate = createRateMeter();
+  readonly #ending = new AbortController();
+  readonly #halting = new AbortController();
+  #supervisor: Supervisor | null = null;
+  #phase: Phase = 'opening';
+  #reason: EndReason | null = null;
+  #fault: Fault | null = null;
+  #census: Census | null = null;
+  #pagesBefore = 0;
+  #pagesPerSecond = 0;
+  #seedsLoaded = 0;
+  #crawlingSince = this.#startedAt;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  /** The first reason counts; being told to hurry is heard later too. */
+  end(reason: EndReason): void {
+    this.#reason = reason === 'halted' ? 'halted' : (this.#reason ?? reason);
+    this.#ending.abort();
+    if (reason === 'halted') this.#halting.abort();
+  }
+
+  async run(): Promise<RunEnd> {
+    try {
+      await this.#crawl();
+    } catch (error) {
+      this.#fail(toFault(error));
+    }
+    await this.#close();
+    this.#phase = 'ended';
+    const snapshot = this.snapshot();
+    this.#options.onSnapshot?.(snapshot);
+    return { reason: this.#reason!, census: this.#census, fault: this.#fault, snapshot, archive: this.#census?.archive ?? null };
+  }
+
+  async #crawl(): Promise<void> {
+    const { dir, settings, log } = this.#options;
+    this.#supervisor = await startSupervisor({
+      start: { settings, dir, userAgent: userAgentOf(settings), productToken: productTokenOf(settings) },
+      log,
+      onFault: (fault) => this.#fail(fault),
+      ...(this.#options.entries ? { entries: this.#options.entries } : {}),
+    });
+    const { store } = this.#supervisor;
+    await store.steer([
+      { kind: 'release-held', sitePagesMax: settings.maxPagesPerSite },
+      ...(this.#options.retryParked ? [{ kind: 'retry-parked' } as const] : []),
+    ]);
+    this.#census = await store.census();
+    this.#pagesBefore = this.#census.pages;
+
+    this.#phase = 'loading seeds';
+    const ticker = setInterval(() => this.#options.onSnapshot?.(this.snapshot()), LOOK_MS);
+    try {
+      await loadSeeds({ dir, store, stop: this.#ending.signal, onProgress: (loaded) => (this.#seedsLoaded = loaded) });
+      if (this.#ending.signal.aborted) return;
+      const seeded = settings.seededOnly ? await seededSites(dir) : null;
+      const excluded = excludedSites(dir);
+      this.#phase = 'crawling';
+      this.#crawlingSince = performance.now();
+      this.#supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null });
+      await this.#watch();
+    } finally {
+      clearInterval(ticker);
+    }
+  }
+
+  /** Looks at the crawl until it is finished, a limit is reached, or somebody ends it. */
+  async #watch(): Promise<void> {
+    const { settings, dir, log } = this.#options;
+    while (!this.#ending.signal.aborted) {
+      await this.#look();
+      const { waiting, leased, pages } = this.#census!;
+      if (settings.maxPages !== null && pages >= settings.maxPages) this.end('max-pages');
+      else if (waiting === 0 && leased === 0) this.end('finished');
+      else if (settings.maxDurationMs !== null && performance.now() - this.#startedAt >= settings.maxDurationMs) this.end('max-duration');
+      else if (diskFreeBytes(dir) < settings.diskReserveBytes) {
+        log('warn', 'the disk has less free space than --disk-reserve asks for');
+        this.end('disk');
+      } else await pause(LOOK_MS, this.#ending.signal);
+    }
+  }
+
+  async #look(): Promise<void> {
+    this.#census = await this.#supervisor!.store.census();
+    this.#pagesPerSecond = this.#rate.note(performance.now(), this.#census.pages);
+  }
+
+  async #close(): Promise<void> {
+    this.#phase = 'stopping';
+    const supervisor = this.#supervisor;
+    if (!supervisor) return;
+    const { settings, onSnapshot } = this.#options;
+    const ticker = setInterval(() => onSnapshot?.(this.snapshot()), LOOK_MS);
+    const halted = new Promise<'halt'>((resolve) => {
+      if (this.#halting.signal.aborted) resolve('halt');
+      this.#halting.signal.addEventListener('abort', () => resolve('halt'), { once: true });
+    });
+    try {
+      // A fault leaves nothing to wait for: what cannot be settled is fetched again.
+      const graceMs = this.#fault ? 0 : settings.timeoutMs;
+      const inOrder = this.#halting.signal.aborted ? halted : supervisor.finishVisits(graceMs).then(() => 'done' as const);
+      if ((await Promise.race([inOrder, halted])) === 'halt') await supervisor.halt();
+      else {
+        await this.#look().catch(() => {});
+        await supervisor.close();
+      }
+    } catch (error) {
+      this.#fail(toFault(error));
+    } finally {
+      clearInterval(ticker);
+    }
+  }
+
+  #fail(fault: Fault): void {
+    this.#fault ??= fault;
+    this.end(fault.diskFull ? 'disk' : 'fault');
+  }
+
+  snapshot(): Snapshot {
+    const { settings } = this.#options;
+    const census = this.#census;
+    const elapsedMs = performance.now() - this.#startedAt;
+    const pagesThisRun = (census?.pages ?? 0) - this.#pagesBefore;
+    const crawledMs = performance.now() - this.#crawlingSince;
+    const reports = this.#supervisor?.reports() ?? [];
+    const sum = (pick: (report: (typeof reports)[number]) => number): number => reports.reduce((total, one) => total + pick(one), 0);
+    const shares = [
+      settings.maxPages === null ? null : (census?.pages ?? 0) / settings.maxPages,
+      settings.maxDurationMs === null ? null : elapsedMs / settings.maxDurationMs,
+    ].filter((share) => share !== null);
+    return {
+      phase: this.#phase, census, elapsedMs, pagesThisRun,
+      pagesPerSecond: this.#phase === 'crawling' ? this.#pagesPerSecond : 0,
+      pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
+      visits: sum((one) => one.visits), calls: sum((one) => one.calls), failures: sum((one) => one.failures),
+      seedsLoaded: this.#seedsLoaded, memoryBytes: process.memoryUsage.rss(), restarts: this.#supervisor?.restarts() ?? 0,
+      progress: shares.length > 0 ? Math.min(1, Math.max(...shares)) : null,
+    };
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });

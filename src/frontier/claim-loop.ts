@@ -1,0 +1,75 @@
+/** The one loop of a fetch thread: claims a batch of visits for all its free slots. */
+
+import type { Clock } from '../lib/clock.ts';
+import { createGate } from '../lib/gate.ts';
+import type { Visit } from '../model/visit.ts';
+import type { Ask, Claimed } from './store.ts';
+
+/** Between two claims, so that visits that end close together are replaced by one claim. */
+const CLAIM_GAP_MS = 10;
+/** How long the loop sleeps at the most when nothing is due: links admitted meanwhile may be. */
+const IDLE_MS = 50;
+/** Slots open over this time, so that a crawl does not start with a storm of connections. */
+const RAMP_MS = 5_000;
+const RAMP_SLOTS_FIRST = 10;
+
+export interface ClaimLoopParts {
+  readonly clock: Clock;
+  readonly slots: number;
+  readonly claim: (ask: Pick<Ask, 'visits'>) => Promise<Claimed>;
+  /** One visit, to its settlement. */
+  readonly visit: (visit: Visit) => Promise<unknown>;
+  /** No new visits once this is aborted; those under way end. */
+  readonly stop: AbortSignal;
+}
+
+export interface LoopGauges {
+  visits: number;
+  /** Visits the loop has room for at this moment. */
+  slots: number;
+}
+
+/** Resolves when it was stopped and the last visit has ended; rejects with the first error of a visit or a claim. */
+export const runClaimLoop = async (parts: ClaimLoopParts, gauges: LoopGauges = { visits: 0, slots: 0 }): Promise<void> => {
+  const { clock, stop } = parts;
+  const startedAt = clock.now();
+  const freed = createGate();
+  const halt = new AbortController();
+  const onStop = (): void => halt.abort();
+  if (stop.aborted) halt.abort();
+  stop.addEventListener('abort', onStop, { once: true });
+  let fault: { error: unknown } | null = null;
+
+  const start = (visit: Visit): void => {
+    gauges.visits++;
+    parts.visit(visit).catch((error: unknown) => {
+      fault ??= { error };
+      halt.abort();
+    }).finally(() => {
+      gauges.visits--;
+      freed.open();
+    });
+  };
+
+  try {
+    while (!halt.signal.aborted) {
+      gauges.slots = slotsOpen(parts.slots, clock.now() - startedAt);
+      const free = gauges.slots - gauges.visits;
+      if (free <= 0) {
+        await Promise.race([freed.passed(), clock.sleep(IDLE_MS, halt.signal)]);
+        continue;
+      }
+      const { visits, nextDueAt } = await parts.claim({ visits: free });
+      for (const visit of visits) start(visit);
+      const idleMs = Math.min(IDLE_MS, (nextDueAt ?? Infinity) - clock.now());
+      await clock.sleep(visits.length < free ? Math.max(CLAIM_GAP_MS, idleMs) : CLAIM_GAP_MS, halt.signal);
+    }
+  } finally {
+    while (gauges.visits > 0) await freed.passed();
+    stop.removeEventListener('abort', onStop);
+  }
+  if (fault) throw (fault as { error: unknown }).error;
+};
+
+const slotsOpen = (slots: number, sinceStartMs: number): number =>
+  Math.min(slots, RAMP_SLOTS_FIRST + Math.floor((slots * sinceStartMs) / RAMP_MS));

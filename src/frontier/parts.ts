@@ -1,0 +1,65 @@
+/** What a visit works with. Fetching, parsing and time are handed in, so the same code runs in a simulation. */
+
+import type { Clock } from '../lib/clock.ts';
+import type { Answered, Exchange } from '../model/exchange.ts';
+import type { Findings } from '../model/findings.ts';
+import type { Link } from '../model/link.ts';
+import type { RecordGroup, Settlement } from '../model/settlement.ts';
+import type { PaceSettings } from '../politeness/pace.ts';
+import type { Scope } from '../url/scope.ts';
+import type { Router } from './router.ts';
+
+export interface VisitParts {
+  readonly clock: Clock;
+  readonly scope: Scope;
+  readonly router: Router;
+  readonly rules: VisitRules;
+  /** One HTTP call. Never rejects for anything that the web does. */
+  readonly fetch: (call: PageCall, signal: AbortSignal) => Promise<Exchange>;
+  /** The body of this exchange is done with: its memory is free for others. */
+  readonly forget: (exchange: Exchange) => void;
+  /** Parses a page and makes the archive records of its visit, here or in another thread. Takes the bodies. */
+  readonly parse: (job: ParseJob) => Promise<Parsed>;
+  /** The text of a robots.txt. */
+  readonly readText: (answer: Answered) => string;
+  /** Resolves when the links are in the store. */
+  readonly admit: (links: readonly Link[]) => Promise<void>;
+  /** Resolves when the settlement is in the store. */
+  readonly settle: (settlement: Settlement) => Promise<void>;
+}
+
+export interface VisitRules {
+  readonly pace: PaceSettings;
+  readonly productToken: string;
+  readonly bodyBytesMax: number;
+  readonly isText: (contentType: string) => boolean;
+}
+
+export interface PageCall {
+  readonly url: string;
+  readonly bodyBytesMax: number;
+  readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
+  readonly keepMs: number;
+}
+
+export interface ParseJob {
+  /** The calls for robots.txt in this visit, for the archive. */
+  readonly robots: readonly Answered[];
+  readonly page: Answered | null;
+  /** Whether links and text are wanted, or the records alone. */
+  readonly read: boolean;
+}
+
+export type Parsed =
+  | {
+      readonly kind: 'parsed';
+      readonly records: RecordGroup | null;
+      readonly findings: Findings | null;
+      /** Of the page's body as it came. */
+      readonly digest: string;
+      readonly bodyBytes: number;
+      /** The body inflated past its ceiling and was read up to there. */
+      readonly cut: boolean;
+    }
+  /** The parsing thread died with this job in it; `culprit` when the job was being worked on. */
+  | { readonly kind: 'lost'; readonly culprit: boolean };

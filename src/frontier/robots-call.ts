@@ -1,0 +1,53 @@
+/** Asks an origin for its robots.txt, following redirects at once (RFC 9309, 2.3.1). */
+
+import type { Answered, Exchange, Failed } from '../model/exchange.ts';
+import { ROBOTS_BYTES_MAX, ROBOTS_REDIRECTS_MAX, ROBOTS_TTL_MS, type RobotsRecord } from '../model/robots.ts';
+import { parseRobots, robotsVerdict } from '../politeness/robots.ts';
+import { canonicalize } from '../url/canonical.ts';
+import type { VisitParts } from './parts.ts';
+
+/** The page follows on the same connection, so it is kept for that long. */
+const KEEP_FOR_PAGE_MS = 10_000;
+
+export type RobotsAnswer =
+  | { readonly kind: 'known'; readonly record: RobotsRecord; readonly calls: readonly Answered[] }
+  /** It answered 5xx or not at all: nothing is allowed, and nothing is forbidden for good. */
+  | { readonly kind: 'trouble'; readonly last: Exchange; readonly calls: readonly Answered[] };
+
+export const askRobots = async (parts: VisitParts, origin: string, signal: AbortSignal): Promise<RobotsAnswer> => {
+  const calls: Answered[] = [];
+  const known = (verdict: Omit<RobotsRecord, 'origin' | 'fetchedAt' | 'expiresAt'>): RobotsAnswer => {
+    const fetchedAt = Math.floor(parts.clock.now());
+    return { kind: 'known', record: { origin, fetchedAt, expiresAt: fetchedAt + ROBOTS_TTL_MS, ...verdict }, calls };
+  };
+  const allowAll = (): RobotsAnswer => known({ verdict: 'all', rules: '', crawlDelayMs: null });
+
+  let url = `${origin}/robots.txt`;
+  for (let redirects = 0; redirects <= ROBOTS_REDIRECTS_MAX; redirects++) {
+    const exchange = await parts.fetch({ url, bodyBytesMax: ROBOTS_BYTES_MAX, wantsBody: isRead, keepMs: KEEP_FOR_PAGE_MS }, signal);
+    if (exchange.kind === 'failed') return { kind: 'trouble', last: exchange, calls };
+    calls.push(exchange);
+    switch (robotsVerdict(exchange.status)) {
+      case 'trouble':
+        return { kind: 'trouble', last: exchange, calls };
+      case 'allow':
+        return allowAll();
+      case 'read': {
+        const { verdict, rules, crawlDelayMs } = parseRobots(parts.readText(exchange), parts.rules.productToken);
+        return known({ verdict, rules, crawlDelayMs });
+      }
+      case 'follow': {
+        const target = canonicalize(exchange.headers['location'] ?? '', url);
+        if (typeof target === 'string') return allowAll(); // leads nowhere: as if there were none
+        url = target.url;
+        break;
+      }
+    }
+  }
+  return allowAll(); // RFC 9309, 2.3.1.2: more than five redirects may be taken as none
+};
+
+const isRead = (status: number): boolean => robotsVerdict(status) === 'read';
+
+export const isUnreachable = (exchange: Exchange): exchange is Failed =>
+  exchange.kind === 'failed' && exchange.cause !== 'aborted' && exchange.cause !== 'address';

@@ -1,0 +1,208 @@
+/**
+ * One visit, from a leased link to its settlement: the whole way of the data is in this file.
+ *
+ *   scope -> robots -> fetch -> parse -> admit its links -> settle the page
+ *
+ * Whatever happens, exactly one settlement leaves here, and it is the last thing that does.
+ */
+
+import type { Answered, Exchange, Failed } from '../model/exchange.ts';
+import { REDIRECT_HOPS_MAX, type Link } from '../model/link.ts';
+import { failedName, type OutcomeName } from '../model/outcome.ts';
+import type { RobotsRecord } from '../model/robots.ts';
+import type { Page, RecordGroup, Settlement } from '../model/settlement.ts';
+import type { Visit } from '../model/visit.ts';
+import { nextPace, type PaceEvent } from '../politeness/pace.ts';
+import { readRetryAfterMs } from '../politeness/retry-after.ts';
+import { robotsDecision } from '../politeness/robots.ts';
+import { canonicalize, type Address } from '../url/canonical.ts';
+import { answeredPage, unansweredPage } from './page.ts';
+import type { Parsed, VisitParts } from './parts.ts';
+import { askRobots, isUnreachable } from './robots-call.ts';
+import { TRIES_MAX } from './store.ts';
+
+/** A connection is kept for the site's next visit when that comes this soon. */
+const KEEP_WITHIN_MS = 2_000;
+
+/** What the steps of a visit have gathered so far. */
+interface Course {
+  readonly visit: Visit;
+  readonly signal: AbortSignal;
+  /** The rules in force; null until they are known. */
+  robots: RobotsRecord | null;
+  /** The same, if they were fetched in this visit and are to be kept. */
+  fetchedRobots: RobotsRecord | null;
+  robotsCalls: readonly Answered[];
+  /** The rule that allowed or forbade the page. */
+  rule: string;
+  /** Exchanges whose bodies are in memory until the visit ends. */
+  readonly exchanges: Exchange[];
+}
+
+/** How a visit ends; `settle` turns it into a settlement. */
+interface End {
+  readonly fate: Settlement['fate'];
+  readonly event: PaceEvent;
+  readonly page?: Page;
+  readonly links?: readonly Link[];
+  readonly records?: RecordGroup | null;
+  /** The call was cut off by us: it says nothing about the site's health. */
+  readonly cutOff?: boolean;
+}
+
+export const visit = async (parts: VisitParts, leased: Visit, signal: AbortSignal): Promise<Settlement> => {
+  const course: Course = { visit: leased, signal, robots: leased.robots, fetchedRobots: null, robotsCalls: [], rule: '', exchanges: [] };
+  let end: End;
+  try {
+    end = await follow(parts, course);
+  } finally {
+    for (const exchange of course.exchanges) parts.forget(exchange);
+  }
+  const settlement = settlementOf(parts, course, end);
+  // Links first, page last: a crash in between repeats the page, never loses a link.
+  if (end.links && end.links.length > 0) await parts.admit(end.links);
+  await parts.settle(settlement);
+  return settlement;
+};
+
+const follow = async (parts: VisitParts, course: Course): Promise<End> => {
+  const { link } = course.visit;
+  const address = canonicalize(link.url);
+  if (typeof address === 'string') return unvisited(parts, course, address);
+  const refusal = parts.scope.judge(address, link.site, link.depth);
+  if (refusal) return unvisited(parts, course, refusal);
+
+  const trouble = await learnRobots(parts, course, address);
+  if (trouble) return trouble;
+  const { allowed, rule } = robotsDecision(course.robots!, address.path);
+  course.rule = rule;
+  if (!allowed) return recordsOnly(parts, course, unvisited(parts, course, course.robots!.verdict === 'too-large' ? 'robots-too-large' : 'robots-denied'));
+
+  const restMs = Math.max(parts.rules.pace.delayMs, course.visit.pace.delayMs, course.robots!.crawlDelayMs ?? 0);
+  const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
+  const wantsBody = (_: number, headers: Readonly<Record<string, string>>): boolean => parts.rules.isText(headers['content-type'] ?? '');
+  const exchange = await parts.fetch({ url: link.url, bodyBytesMax: parts.rules.bodyBytesMax, wantsBody, keepMs }, course.signal);
+  course.exchanges.push(exchange);
+  return exchange.kind === 'failed' ? recordsOnly(parts, course, failed(parts, course, exchange)) : answered(parts, course, exchange);
+};
+
+/** Makes the rules of the link's origin known, asking for them if they are stale; otherwise the visit ends here. */
+const learnRobots = async (parts: VisitParts, course: Course, address: Address): Promise<End | null> => {
+  if (course.robots && course.robots.expiresAt > parts.clock.now()) return null;
+  const answer = await askRobots(parts, address.origin, course.signal);
+  course.robotsCalls = answer.calls;
+  course.exchanges.push(...answer.calls);
+  if (answer.kind === 'known') {
+    course.robots = course.fetchedRobots = answer.record;
+    return null;
+  }
+  const { last } = answer;
+  if (last.kind === 'failed' && (last.cause === 'aborted' || last.cause === 'address' || course.visit.link.fallback)) {
+    return recordsOnly(parts, course, failed(parts, course, last));
+  }
+  // The site is in trouble, not the link: it stays first in line and this claim does not count.
+  return recordsOnly(parts, course, { fate: 'returned', event: troubleEvent(parts, last) });
+};
+
+const failed = (parts: VisitParts, course: Course, exchange: Failed): End => {
+  const { link, tries, pace } = course.visit;
+  const event = troubleEvent(parts, exchange);
+  if (exchange.cause === 'aborted') {
+    // The call may have left, so the clock moves.
+    return { fate: 'returned', event: { kind: 'answered', at: exchange.endedAt, responseMs: pace.responseMs }, cutOff: true };
+  }
+  const page = unansweredPage({ link, tries, outcome: failedName(exchange.cause), at: exchange.startedAt ?? exchange.endedAt, robots: course.rule, detail: exchange.detail });
+  if (exchange.cause === 'address') return { fate: 'settled', event: calls(course) ? event : { kind: 'no-call' }, page };
+  if (link.fallback && isUnreachable(exchange)) {
+    const plain = canonicalize(link.url.replace('https:', 'http:'));
+    if (typeof plain === 'object') {
+      const http: Link = { ...link, url: plain.url, fallback: false, first: true };
+      return { fate: 'settled', event: { kind: 'answered', at: exchange.endedAt, responseMs: pace.responseMs }, page, links: [http] };
+    }
+  }
+  return tries < TRIES_MAX ? { fate: 'retry', event } : { fate: 'settled', event, page };
+};
+
+const answered = async (parts: VisitParts, course: Course, exchange: Answered): Promise<End> => {
+  const { link, tries } = course.visit;
+  const { status, truncated } = exchange;
+  const inTrouble = status >= 500 || status === 429 || truncated === 'disconnect';
+  const event: PaceEvent = inTrouble
+    ? troubleEvent(parts, exchange)
+    : { kind: 'answered', at: exchange.answeredAt, responseMs: exchange.answeredAt - exchange.startedAt };
+  if (inTrouble && tries < TRIES_MAX) return recordsOnly(parts, course, { fate: 'retry', event });
+
+  const outcome = outcomeOf(parts, exchange);
+  const target = outcome === 'redirected' ? redirectTarget(parts, link, exchange) : null;
+  const parsed = await parts.parse({ robots: course.robotsCalls, page: exchange, read: outcome === 'fetched' });
+  if (parsed.kind === 'lost') return lost(parts, course, { parsed, event });
+  const { findings } = parsed;
+  const page = answeredPage({
+    link, tries, exchange, parsed, robots: course.rule,
+    outcome: outcome === 'redirected' && !target ? 'redirect-loop' : outcome,
+    redirect: target?.url ?? (status >= 300 && status < 400 ? exchange.headers['location'] ?? '' : ''),
+  });
+  const links = target?.link ? [target.link] : findings ? parts.router.route(link, findings) : [];
+  return { fate: 'settled', event, page, links, records: parsed.records };
+};
+
+const outcomeOf = (parts: VisitParts, { status, headers }: Answered): OutcomeName => {
+  if (status >= 200 && status < 300) return parts.rules.isText(headers['content-type'] ?? '') ? 'fetched' : 'body-skipped';
+  if (status >= 300 && status < 400) return headers['location'] === undefined ? 'odd-status' : 'redirected';
+  if (status >= 400 && status < 500) return 'client-error';
+  return status >= 500 && status < 600 ? 'server-error' : 'odd-status';
+};
+
+/** Where a redirect leads: its target, and the link to follow if it is wanted. Null when it leads nowhere. */
+const redirectTarget = (parts: VisitParts, link: Link, exchange: Answered): { url: string; link: Link | null } | null => {
+  const target = canonicalize(exchange.headers['location']!, link.url);
+  if (typeof target === 'string' || target.url === link.url || link.hops >= REDIRECT_HOPS_MAX) return null;
+  return { url: target.url, link: parts.router.redirect(link, target) };
+};
+
+/** The parsing thread died: a page that kills it is tried again, and given up after its tries. */
+const lost = (parts: VisitParts, { visit: { link, tries }, rule }: Course, { parsed, event }: { parsed: Parsed & { kind: 'lost' }; event: PaceEvent }): End => {
+  if (!parsed.culprit) return { fate: 'returned', event };
+  if (tries < TRIES_MAX) return { fate: 'retry', event };
+  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed', at: parts.clock.now(), robots: rule }) };
+};
+
+/** A link that is settled without a call of its own. */
+const unvisited = (parts: VisitParts, course: Course, outcome: OutcomeName): End => {
+  const { link, tries } = course.visit;
+  const last = course.robotsCalls.at(-1);
+  const event: PaceEvent = last
+    ? { kind: 'answered', at: last.answeredAt, responseMs: last.answeredAt - last.startedAt }
+    : { kind: 'no-call' };
+  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome, at: parts.clock.now(), robots: course.rule }) };
+};
+
+/** Archives the robots.txt of a visit that has no page to archive. */
+const recordsOnly = async (parts: VisitParts, course: Course, end: End): Promise<End> => {
+  if (course.robotsCalls.length === 0) return end;
+  const parsed = await parts.parse({ robots: course.robotsCalls, page: null, read: false });
+  return parsed.kind === 'parsed' ? { ...end, records: parsed.records } : end;
+};
+
+const calls = (course: Course): boolean => course.robotsCalls.length > 0;
+
+const troubleEvent = (parts: VisitParts, exchange: Exchange): PaceEvent => {
+  if (exchange.kind === 'failed') return { kind: 'trouble', at: exchange.endedAt, retryAfterMs: null };
+  const retryAfter = exchange.headers['retry-after'];
+  return {
+    kind: 'trouble',
+    at: exchange.answeredAt,
+    retryAfterMs: retryAfter === undefined ? null : readRetryAfterMs(retryAfter, parts.clock.now()),
+  };
+};
+
+const settlementOf = (parts: VisitParts, course: Course, end: End): Settlement => {
+  const { visit: leased } = course;
+  const next = nextPace({
+    pace: leased.pace, event: end.event, crawlDelayMs: course.robots?.crawlDelayMs ?? null, settings: parts.rules.pace,
+  });
+  return {
+    site: leased.site, lease: leased.lease, fate: end.fate, page: end.page ?? null, records: end.records ?? null,
+    pace: end.cutOff ? { ...next.pace, failures: leased.pace.failures } : next.pace, parked: next.parked, robots: course.fetchedRobots,
+  };
+};

@@ -1,0 +1,57 @@
+/** What a crawl is doing at one moment, for whoever shows it. */
+
+import { settledTotal, type Census } from '../model/census.ts';
+
+export type Phase = 'opening' | 'loading seeds' | 'crawling' | 'stopping' | 'ended';
+
+export interface Snapshot {
+  readonly phase: Phase;
+  /** Null until the store is open. */
+  readonly census: Census | null;
+  readonly elapsedMs: number;
+  /** Pages of this run, and per second: over the last seconds and since its start. */
+  readonly pagesThisRun: number;
+  readonly pagesPerSecond: number;
+  readonly pagesPerSecondMean: number;
+  /** Visits under way, and calls that failed, over all fetch threads. */
+  readonly visits: number;
+  readonly calls: number;
+  readonly failures: number;
+  readonly seedsLoaded: number;
+  readonly memoryBytes: number;
+  readonly restarts: number;
+  /** How far towards the nearest limit, 0 to 1; null where there is none. */
+  readonly progress: number | null;
+}
+
+/** The rate "now" is over this time: shorter jumps, longer lags. */
+const RATE_MS = 5_000;
+
+export interface RateMeter {
+  note(atMs: number, total: number): number;
+}
+
+/** Events per second over the last RATE_MS. */
+export const createRateMeter = (): RateMeter => {
+  const points: { atMs: number; total: number }[] = [];
+  return {
+    note: (atMs, total) => {
+      points.push({ atMs, total });
+      while (points.length > 2 && atMs - points[0]!.atMs > RATE_MS) points.shift();
+      const first = points[0]!;
+      const ms = atMs - first.atMs;
+      return ms < 500 ? 0 : ((total - first.total) * 1000) / ms;
+    },
+  };
+};
+
+/** Settled links that no server answered, or answered with trouble. */
+export const errorsOf = (census: Census): number => {
+  let errors = 0;
+  for (const [name, n] of Object.entries(census.settled)) {
+    if (name.startsWith('failed-') || name === 'server-error' || name === 'client-error' || name === 'parse-failed' || name === 'gave-up') errors += n;
+  }
+  return errors;
+};
+
+export { settledTotal };

@@ -1,0 +1,153 @@
+/** A fetch thread: claims, fetches, routes, and hands over settlements. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { createFetcher } from '../fetch/fetcher.ts';
+import { readConnectTo } from '../fetch/connect-to.ts';
+import { runClaimLoop, type LoopGauges } from '../frontier/claim-loop.ts';
+import type { VisitParts } from '../frontier/parts.ts';
+import { createRecentlyAdmitted } from '../frontier/recent.ts';
+import { createRouter } from '../frontier/router.ts';
+import type { Store } from '../frontier/store.ts';
+import { visit } from '../frontier/visit.ts';
+import { createClock } from '../lib/clock.ts';
+import { createGroup } from '../lib/group.ts';
+import type { Link } from '../model/link.ts';
+import type { Settlement } from '../model/settlement.ts';
+import { decodeText, isText } from '../parse/page.ts';
+import { createScope } from '../url/scope.ts';
+import { openSiteSet } from '../url/site-set.ts';
+import { toFault } from './fault.ts';
+import { openHeart } from './heart.ts';
+import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
+import { createPageWork } from './page-work.ts';
+import { createParsePool } from './parse-pool.ts';
+import { createStoreClient } from './store-port.ts';
+
+/** How often a fetch thread tells what it does and shows that it lives. */
+const REPORT_MS = 500;
+/** Sockets beyond one per visit: connections kept for a visit that comes soon. */
+const KEPT_SOCKETS_SHARE = 0.25;
+
+const start = workerData as FetchStart;
+const { settings } = start;
+const main = parentPort!;
+const tell = (message: FromFetchThread): void => main.postMessage(message);
+
+const clock = createClock(start.anchor);
+const heart = openHeart(start.heart);
+const pool = createParsePool(start.index);
+const stop = new AbortController();
+const abort = new AbortController();
+const gauges: LoopGauges = { visits: 0, slots: 0 };
+const counts = { calls: 0, failures: 0 };
+
+const fetcher = createFetcher({
+  clock,
+  userAgent: start.userAgent,
+  from: settings.email,
+  socketsMax: Math.ceil(settings.concurrency * (1 + KEPT_SOCKETS_SHARE)),
+  bodyMemoryBytes: Math.ceil(settings.bodyMemoryBytes / settings.fetchers),
+  connectTimeoutMs: Math.min(settings.timeoutMs, 10_000),
+  answerTimeoutMs: settings.timeoutMs,
+  totalTimeoutMs: settings.timeoutMs,
+  verifyTls: settings.verifyTls,
+  allowPrivateAddresses: settings.allowPrivateAddresses,
+  connectTo: settings.connectTo.map((text) => readConnectTo(text)!),
+});
+
+const scope = createScope({
+  depthMax: settings.maxDepth,
+  seeded: start.seeded && openSiteSet(start.seeded),
+  excluded: start.excluded && openSiteSet(start.excluded),
+});
+const recent = createRecentlyAdmitted();
+const router = createRouter({ scope, recent });
+const workHere = createPageWork(start);
+
+const partsOn = (store: Store): VisitParts => {
+  const links = createGroup<Link>(async (batch) => {
+    await store.admit(batch);
+    recent.note(batch);
+  });
+  const settlements = createGroup<Settlement>(async (batch) => {
+    await store.settle(batch);
+  });
+  return {
+    clock, scope, router,
+    rules: {
+      pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
+      productToken: start.productToken,
+      bodyBytesMax: settings.bodyBytesMax,
+      isText,
+    },
+    fetch: async (call, signal) => {
+      counts.calls++;
+      const exchange = await fetcher.fetch(call, signal);
+      if (exchange.kind === 'failed') counts.failures++;
+      return exchange;
+    },
+    forget: fetcher.forget,
+    parse: settings.parsers === 0 ? async (job) => workHere(job) : pool.parse,
+    readText: (answer) => decodeText(answer.headers, answer.body),
+    admit: (batch) => links.add(batch),
+    settle: (settlement) => settlements.add([settlement]),
+  };
+};
+
+const report = (): void => {
+  heart.busy(); // beats while the event loop turns
+  const { http, https, bodyBytes } = fetcher.gauges();
+  tell({
+    kind: 'report',
+    report: {
+      visits: gauges.visits, slots: gauges.slots, ...counts, bodyBytes, sockets: http + https,
+      waitingForParser: pool.waiting(), refused: router.refused,
+    },
+  });
+};
+
+const run = async (store: Store): Promise<void> => {
+  const timer = setInterval(report, REPORT_MS);
+  try {
+    const parts = partsOn(store);
+    await runClaimLoop({
+      clock,
+      slots: settings.concurrency,
+      stop: stop.signal,
+      claim: ({ visits }) => store.claim({
+        holder: start.name, shards: start.shards, visits, delayMs: settings.delayMs,
+        pagesMax: settings.maxPages, sitePagesMax: settings.maxPagesPerSite,
+      }),
+      visit: (leased) => visit(parts, leased, abort.signal),
+    }, gauges);
+    report();
+  } catch (error) {
+    tell({ kind: 'fault', fault: toFault(error) });
+  } finally {
+    clearInterval(timer);
+    heart.rest();
+    await fetcher.close();
+    pool.close();
+    await store.close();
+    main.removeAllListeners('message');
+    main.unref();
+  }
+};
+
+main.on('message', (message: ToFetchThread) => {
+  switch (message.kind) {
+    case 'store':
+      return void run(createStoreClient(message.port));
+    case 'parser':
+      return pool.add(message.name, message.port);
+    case 'parser-gone':
+      return pool.remove(message.name, message.job);
+    case 'stop':
+      stop.abort();
+      // What is still under way then is cut off, and its links wait again.
+      setTimeout(() => abort.abort(), message.graceMs).unref();
+      return;
+    default:
+      message satisfies never;
+  }
+});

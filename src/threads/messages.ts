@@ -1,0 +1,65 @@
+/** What threads say to each other. Plain data; ports and shared memory travel with it. */
+
+import type { MessagePort } from 'node:worker_threads';
+import type { Anchor } from '../lib/clock.ts';
+import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
+import type { ScopeRefusal } from '../model/outcome.ts';
+import type { Settings } from '../model/settings.ts';
+import type { Fault } from './fault.ts';
+
+/** What every thread is started with. */
+export interface ThreadStart {
+  readonly name: string;
+  /** See heart.ts. */
+  readonly heart: SharedArrayBuffer;
+  readonly settings: Settings;
+  readonly dir: string;
+  /** What goes into headers and warcinfo records. */
+  readonly userAgent: string;
+  readonly productToken: string;
+}
+
+export interface FetchStart extends ThreadStart {
+  readonly anchor: Anchor;
+  readonly shards: readonly number[];
+  readonly seeded: SharedFingerprints | null;
+  readonly excluded: SharedFingerprints | null;
+  /** Sets this thread's jobs apart from those of other fetch threads. */
+  readonly index: number;
+}
+
+export type ToStoreThread =
+  | { readonly kind: 'client'; readonly port: MessagePort }
+  /** Close the store; with `free`, first free all leases without counting the tries. */
+  | { readonly kind: 'close'; readonly free: boolean };
+
+export type FromStoreThread =
+  | { readonly kind: 'opened'; readonly anchor: Anchor }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'fault'; readonly fault: Fault };
+
+export type ToFetchThread =
+  | { readonly kind: 'store'; readonly port: MessagePort }
+  | { readonly kind: 'parser'; readonly name: string; readonly port: MessagePort }
+  /** A parse thread died; `job` is the one it was working on, 0 for none. */
+  | { readonly kind: 'parser-gone'; readonly name: string; readonly job: number }
+  /** No new visits; those under way have so long to end. */
+  | { readonly kind: 'stop'; readonly graceMs: number };
+
+export type FromFetchThread =
+  | { readonly kind: 'report'; readonly report: FetchReport }
+  | { readonly kind: 'fault'; readonly fault: Fault };
+
+export type ToParseThread = { readonly kind: 'client'; readonly port: MessagePort };
+
+/** What a fetch thread tells of itself, some times a second. Counts are since its start. */
+export interface FetchReport {
+  readonly visits: number;
+  readonly slots: number;
+  readonly calls: number;
+  readonly failures: number;
+  readonly bodyBytes: number;
+  readonly sockets: number;
+  readonly waitingForParser: number;
+  readonly refused: Readonly<Partial<Record<ScopeRefusal, number>>>;
+}

@@ -1,0 +1,31 @@
+/** What a parse thread does with a visit's exchanges: read the page, make its archive records. */
+
+import { payloadDigest, recordGroup } from '../archive/records.ts';
+import type { Parsed, ParseJob } from '../frontier/parts.ts';
+import type { Findings } from '../model/findings.ts';
+import type { Settings } from '../model/settings.ts';
+import { parsePage } from '../parse/page.ts';
+
+export type PageWork = (job: ParseJob) => Parsed & { kind: 'parsed' };
+
+export interface PageWorkOptions {
+  readonly settings: Pick<Settings, 'keep' | 'bodyBytesMax'>;
+  readonly productToken: string;
+}
+
+export const createPageWork = ({ settings, productToken }: PageWorkOptions): PageWork => ({ robots, page, read }) => {
+  let findings: Findings | null = null;
+  let cut = false;
+  if (page && read) {
+    ({ findings, cut } = parsePage({
+      url: page.url, headers: page.headers, body: page.body, textBytesMax: settings.bodyBytesMax, productToken,
+    }));
+  }
+  const digest = page && page.body.length > 0 ? payloadDigest(page.body) : '';
+  const records = settings.keep === 'none' ? null : recordGroup({
+    robots, page, text: findings?.text ?? null, keep: settings.keep,
+    ...(findings ? { charset: findings.charset } : {}), ...(digest ? { digest } : {}),
+  });
+  // The text is in the archive now; what goes back to the fetch thread does without it.
+  return { kind: 'parsed', records, findings: findings && { ...findings, text: '' }, digest, bodyBytes: page?.body.length ?? 0, cut };
+};

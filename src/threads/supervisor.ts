@@ -1,0 +1,230 @@
+/** Starts the threads of a crawl, watches them, restarts those that die, and ends them in order. */
+
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
+import type { Store } from '../frontier/store.ts';
+import type { Anchor } from '../lib/clock.ts';
+import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
+import { SHARDS } from '../url/shard.ts';
+import { ThreadFault, toFault, type Fault } from './fault.ts';
+import { newHeart, openHeart, type Heart } from './heart.ts';
+import type { FetchReport, FetchStart, FromFetchThread, FromStoreThread, ThreadStart, ToFetchThread, ToStoreThread } from './messages.ts';
+import { createStoreClient } from './store-port.ts';
+
+/** Threads that may die before the crawl is stopped: more is not bad luck but a defect or a lack of memory. */
+const RESTARTS_MAX = 20;
+/** A parse that takes longer is ended with its thread; a page of the largest size takes a second. */
+const PARSE_DEADLINE_MS = 20_000;
+/** A fetch thread whose event loop stands still for this long is ended. */
+const FETCH_DEADLINE_MS = 60_000;
+const WATCH_MS = 1_000;
+/** Heaps are sized, so that a thread dies alone when it needs more. Bodies lie outside the heap. */
+const HEAP_MIB = 1_024;
+const STORE_HEAP_MIB = 2_048;
+/** A second request to stop does not wait longer for the store than this. */
+const HALT_MS = 3_000;
+
+export type Role = 'store' | 'fetch' | 'parse';
+
+export interface SupervisorOptions {
+  readonly start: Omit<ThreadStart, 'name' | 'heart'>;
+  /** Another program for a role, for tests that plant a fault. */
+  readonly entries?: Partial<Record<Role, URL>>;
+  /** The crawl cannot go on: it must be stopped. Called once. */
+  readonly onFault: (fault: Fault) => void;
+  readonly log: (level: 'warn' | 'info' | 'debug', message: string) => void;
+}
+
+export interface FetchPlan {
+  readonly seeded: SharedFingerprints | null;
+  readonly excluded: SharedFingerprints | null;
+}
+
+interface Thread {
+  readonly name: string;
+  readonly role: Role;
+  readonly worker: Worker;
+  readonly heart: Heart;
+  readonly exited: Promise<number>;
+  ended: boolean;
+}
+
+export interface Supervisor {
+  readonly store: Store;
+  readonly anchor: Anchor;
+  startCrawling(plan: FetchPlan): void;
+  reports(): readonly FetchReport[];
+  restarts(): number;
+  /** No new visits; resolves when those under way have ended, or were cut off after that time. */
+  finishVisits(graceMs: number): Promise<void>;
+  /** Ends the other threads and closes the store. */
+  close(): Promise<void>;
+  /** At once: visits are dropped, their leases freed without counting. */
+  halt(): Promise<void>;
+}
+
+const entryOf = (role: Role): URL => new URL(`./${role}-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+
+/** Opens the store in its thread. Rejects with a ThreadFault when that fails. */
+export const startSupervisor = async (options: SupervisorOptions): Promise<Supervisor> => {
+  const { settings } = options.start;
+  const threads = new Map<string, Thread>();
+  const lastReports = new Map<string, FetchReport>();
+  let plan: FetchPlan | null = null;
+  let restarts = 0;
+  let stopping = false;
+  let faulted = false;
+
+  const fail = (fault: Fault): void => {
+    if (faulted) return;
+    faulted = true;
+    options.onFault(fault);
+  };
+
+  const launch = (role: Role, name: string, more: Partial<FetchStart> = {}): Thread => {
+    const heart = newHeart();
+    const worker = new Worker(options.entries?.[role] ?? entryOf(role), {
+      name,
+      workerData: { ...options.start, ...more, name, heart },
+      resourceLimits: { maxOldGenerationSizeMb: role === 'store' ? STORE_HEAP_MIB : HEAP_MIB },
+    });
+    let error: unknown = null;
+    worker.on('error', (cause) => (error = cause));
+    const thread: Thread = {
+      name, role, worker, heart: openHeart(heart), ended: false,
+      exited: new Promise((resolve) => worker.on('exit', (code) => {
+        thread.ended = true;
+        died(thread, error ?? new Error(`thread ${name} ended with code ${code}`));
+        resolve(code);
+      })),
+    };
+    threads.set(name, thread);
+    return thread;
+  };
+
+  // A thread that ends while nobody asked it to.
+  const died = (thread: Thread, error: unknown): void => {
+    threads.delete(thread.name);
+    if (thread.role === 'parse') tellFetchers({ kind: 'parser-gone', name: thread.name, job: thread.heart.job() });
+    if (stopping || faulted) return;
+    const fault = toFault(error);
+    if (thread.role === 'store') return fail(fault);
+    options.log('warn', `thread ${thread.name} died: ${fault.message}`);
+    if (++restarts > RESTARTS_MAX) {
+      return fail({ ...fault, message: `threads died ${restarts} times, the last one with: ${fault.message}`, advice: 'look at the log, then resume' });
+    }
+    restart(thread).catch((cause: unknown) => fail(toFault(cause)));
+  };
+
+  const restart = async ({ role, name }: Thread): Promise<void> => {
+    if (role === 'fetch') {
+      // Its visits died with it: their sites wait a full delay, their links go back to the head.
+      await store.steer([{ kind: 'free', holder: name, counted: true }]);
+      if (!stopping) startFetcher(Number(name.split('-')[1]));
+    } else startParser(name);
+  };
+
+  const tellFetchers = (message: ToFetchThread): void => {
+    for (const thread of threads.values()) if (thread.role === 'fetch') thread.worker.postMessage(message);
+  };
+
+  const connectParser = (fetcher: Thread, parser: Thread): void => {
+    const { port1, port2 } = new MessageChannel();
+    parser.worker.postMessage({ kind: 'client', port: port1 }, [port1]);
+    fetcher.worker.postMessage({ kind: 'parser', name: parser.name, port: port2 } satisfies ToFetchThread, [port2]);
+  };
+
+  const startParser = (name: string): void => {
+    const parser = launch('parse', name);
+    for (const thread of threads.values()) if (thread.role === 'fetch') connectParser(thread, parser);
+  };
+
+  const startFetcher = (index: number): void => {
+    const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => shard % settings.fetchers === index - 1);
+    const fetcher = launch('fetch', `fetch-${index}`, { anchor, shards, index, ...plan! });
+    fetcher.worker.on('message', (message: FromFetchThread) => {
+      if (message.kind === 'report') lastReports.set(fetcher.name, message.report);
+      else fail(message.fault);
+    });
+    for (const thread of threads.values()) if (thread.role === 'parse') connectParser(fetcher, thread);
+    const port = storePort();
+    fetcher.worker.postMessage({ kind: 'store', port } satisfies ToFetchThread, [port]);
+  };
+
+  const storePort = (): MessagePort => {
+    const { port1, port2 } = new MessageChannel();
+    storeThread.worker.postMessage({ kind: 'client', port: port1 } satisfies ToStoreThread, [port1]);
+    return port2;
+  };
+
+  const storeThread = launch('store', 'store');
+  const anchor = await opened(storeThread).catch((error: unknown) => {
+    stopping = true; // its end is no news then
+    throw error;
+  });
+  const store = createStoreClient(storePort());
+
+  let watchedAt = performance.now();
+  const watch = setInterval(() => {
+    const late = performance.now() - watchedAt > 3 * WATCH_MS;
+    watchedAt = performance.now();
+    if (late) return; // the whole process stood still (SIGSTOP, a sleeping machine): no thread is to blame
+    for (const thread of threads.values()) {
+      const deadlineMs = thread.role === 'parse' ? PARSE_DEADLINE_MS : thread.role === 'fetch' ? FETCH_DEADLINE_MS : Infinity;
+      if (thread.heart.busyMs() <= deadlineMs) continue;
+      options.log('warn', `thread ${thread.name} did not answer for ${deadlineMs / 1000}s and is ended`);
+      void thread.worker.terminate();
+    }
+  }, WATCH_MS);
+
+  const endOf = async (role: Role): Promise<void> => {
+    await Promise.all([...threads.values()].filter((thread) => thread.role === role).map((thread) => thread.exited));
+  };
+  const closeStore = async (free: boolean): Promise<void> => {
+    if (!storeThread.ended) storeThread.worker.postMessage({ kind: 'close', free } satisfies ToStoreThread);
+    await storeThread.exited;
+    await store.close();
+    clearInterval(watch);
+  };
+  const terminate = async (role: Role): Promise<void> => {
+    await Promise.all([...threads.values()].filter((thread) => thread.role === role).map((thread) => thread.worker.terminate()));
+  };
+
+  return {
+    store,
+    anchor,
+    startCrawling: (with_) => {
+      plan = with_;
+      for (let i = 1; i <= settings.parsers; i++) startParser(`parse-${i}`);
+      for (let i = 1; i <= settings.fetchers; i++) startFetcher(i);
+    },
+    reports: () => [...lastReports.values()],
+    restarts: () => restarts,
+    finishVisits: async (graceMs) => {
+      stopping = true;
+      tellFetchers({ kind: 'stop', graceMs });
+      await endOf('fetch');
+    },
+    close: async () => {
+      stopping = true;
+      await terminate('parse');
+      await closeStore(false);
+    },
+    halt: async () => {
+      stopping = true;
+      await Promise.all([terminate('fetch'), terminate('parse')]);
+      const timer = setTimeout(() => void storeThread.worker.terminate(), HALT_MS);
+      await closeStore(true);
+      clearTimeout(timer);
+    },
+  };
+};
+
+/** Resolves with the crawl's clock when the store is open. */
+const opened = (thread: Thread): Promise<Anchor> =>
+  new Promise((resolve, reject) => {
+    thread.worker.on('message', (message: FromStoreThread) => {
+      if (message.kind === 'opened') resolve(message.anchor);
+      else if (message.kind === 'fault') reject(new ThreadFault(message.fault));
+    });
+    thread.exited.then(() => reject(new ThreadFault({ message: 'the store thread ended at its start', advice: 'look at the log', stack: '', diskFull: false })), reject);
+  });

@@ -1,0 +1,13 @@
+/** Preloaded into every test file: one that leaves a handle open fails, and says which kind. */
+
+import { after } from 'node:test';
+
+/** Sockets and threads that are closing need a moment. */
+const GRACE_MS = 10_000;
+
+after(() => {
+  setTimeout(() => {
+    console.error(`open handles after the last test: ${process.getActiveResourcesInfo().join(', ')}`);
+    process.exit(1);
+  }, GRACE_MS).unref();
+});

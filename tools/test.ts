@@ -1,0 +1,25 @@
+/** The test command: types first, then every test file. Arguments name files instead of all. */
+
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const files = process.argv.slice(2);
+
+const run = (title: string, args: readonly string[]): void => {
+  console.log(`\n== ${title}`);
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+};
+
+const tests = (pattern: string): string[] => globSync(pattern, { cwd: root }).toSorted();
+
+if (files.length > 0) {
+  run('tests', ['--import', './tests/support/open-handles.ts', '--test', ...files]);
+} else {
+  run('types', ['node_modules/typescript/bin/tsc', '--noEmit']);
+  run('tests of the rooms', ['--import', './tests/support/open-handles.ts', '--test', ...tests('tests/*.test.ts')]);
+  // One at a time: each starts crawls and servers of its own, on all cores.
+  run('tests of the binary', ['--import', './tests/support/open-handles.ts', '--test', '--test-concurrency=1', ...tests('tests/e2e/*.test.ts')]);
+}
