@@ -1,0 +1,80 @@
+/** When may this site be called again? */
+
+import type { Pace } from '../model/visit.ts';
+
+/** A longer Crawl-delay is honoured up to here: more would be a way to never be visited. */
+export const CRAWL_DELAY_MAX_MS = 10 * 60_000;
+/** A site gets ten times as long to rest as it took to answer. */
+export const RESPONSE_MULTIPLE = 10;
+/** One slow answer must not keep a site away for long. */
+export const RESPONSE_DELAY_MAX_MS = 60_000;
+/** Where doubling after trouble ends: a site that recovers is noticed within the hour. */
+export const TROUBLE_DELAY_MAX_MS = 3_600_000;
+/** A Retry-After is honoured up to a day: one that says a year is a mistake. */
+export const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
+/** 2 to this power is past every ceiling; without it the doubling would overflow. */
+const DOUBLINGS_MAX = 40;
+
+export interface PaceSettings {
+  /** The least time between two visits to a site; 0 also turns the response multiple off. */
+  readonly delayMs: number;
+  /** The wait after a first trouble. */
+  readonly troubleDelayMs: number;
+  /** Troubles in a row after which a site is parked. */
+  readonly failuresMax: number;
+}
+
+/** `at` is a moment when the site had certainly seen the call: the first byte of its answer, or the end of a failed call. */
+export type PaceEvent =
+  | { readonly kind: 'answered'; readonly at: number; readonly responseMs: number }
+  | { readonly kind: 'trouble'; readonly at: number; readonly retryAfterMs: number | null }
+  /** Nothing left for the site: it gets its former clock back. */
+  | { readonly kind: 'no-call' };
+
+export interface PaceQuestion {
+  readonly pace: Pace;
+  readonly event: PaceEvent;
+  /** That of the rules in force; null when they ask for none. */
+  readonly crawlDelayMs: number | null;
+  readonly settings: PaceSettings;
+}
+
+export interface PaceAnswer {
+  readonly pace: Pace;
+  /** The site failed too often. */
+  readonly parked: boolean;
+}
+
+export const nextPace = ({ pace, event, crawlDelayMs, settings }: PaceQuestion): PaceAnswer => {
+  if (event.kind === 'no-call') return { pace, parked: false };
+  // A site may have several origins, each with its own rules: the most careful one speaks for all.
+  const asked = Math.max(pace.crawlDelayMs, crawlDelayMs ?? 0);
+
+  switch (event.kind) {
+    case 'answered': {
+      const { responseMs } = event;
+      const delayMs = delayInForce(settings, asked, responseMs);
+      const dueAt = Math.ceil(event.at) + delayMs;
+      return { pace: { dueAt, delayMs, crawlDelayMs: asked, responseMs, failures: 0 }, parked: false };
+    }
+    case 'trouble': {
+      const { responseMs } = pace;
+      const failures = pace.failures + 1;
+      const delayMs = delayInForce(settings, asked, responseMs);
+      const backoffMs = Math.max(settings.troubleDelayMs, delayMs) * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);
+      const waitMs = Math.max(
+        delayMs,
+        Math.min(event.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS),
+        Math.min(backoffMs, TROUBLE_DELAY_MAX_MS),
+      );
+      const dueAt = Math.ceil(event.at) + Math.ceil(waitMs);
+      return { pace: { dueAt, delayMs, crawlDelayMs: asked, responseMs, failures }, parked: failures >= settings.failuresMax };
+    }
+  }
+};
+
+/** The longest of what we, the site's rules and its speed ask for; whole milliseconds, never less. */
+const delayInForce = (settings: PaceSettings, crawlDelayMs: number, responseMs: number): number => {
+  const forItsSpeed = settings.delayMs === 0 ? 0 : Math.min(RESPONSE_MULTIPLE * responseMs, RESPONSE_DELAY_MAX_MS);
+  return Math.ceil(Math.max(settings.delayMs, Math.min(crawlDelayMs, CRAWL_DELAY_MAX_MS), forItsSpeed));
+};

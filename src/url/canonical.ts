@@ -1,0 +1,72 @@
+/** The one door through which raw text becomes an address that the crawl knows. */
+
+import type { CanonicalUrl } from '../model/link.ts';
+import type { ScopeRefusal } from '../model/outcome.ts';
+import { normalizePercent } from './percent.ts';
+
+/** What the crawl records of this form: a program with another one must not open it. */
+export const CANONICAL_VERSION = 1;
+
+/** Longer addresses are traps or blobs; servers and caches begin to refuse them from here on. */
+export const URL_CHARS_MAX = 2_000;
+/** Text that is not even parsed. Above URL_CHARS_MAX, because a fragment or dot segments may still go. */
+const RAW_CHARS_MAX = 8_000;
+/** RFC 1035, 2.3.4: 255 octets on the wire are 253 characters. */
+const HOST_CHARS_MAX = 253;
+
+export interface Address {
+  readonly url: CanonicalUrl;
+  /** Scheme, host and port: `https://example.org:8080`. */
+  readonly origin: string;
+  /** Without the port; IPv6 in brackets. */
+  readonly host: string;
+  /** Path and query: what robots rules are matched against. */
+  readonly path: string;
+}
+
+/**
+ * Read an address, relative to `base` if that is given, and bring it into its canonical form.
+ *
+ * WHATWG parsing gives the lower-case host (IDN in punycode), no default port, no dot segments, and
+ * `/` for an empty path. On top: fragment, credentials and one trailing dot of the host go; escapes
+ * get one spelling (`normalizePercent`); a `?` with nothing behind it goes, because forms without
+ * fields write it and no server is known to tell the two apart. All else is kept, for it can name
+ * another page: a trailing slash, the order and case of the query, `|`, doubled slashes.
+ *
+ * This runs for every link of every page: one parse, then plain string cuts. The setters of URL
+ * cost more than the parse.
+ */
+export const canonicalize = (raw: string, base?: string): Address | ScopeRefusal => {
+  if (raw.length > RAW_CHARS_MAX) return 'too-long';
+  // An endless <base> would be parsed again for each link of its page; no relative link could fit below it.
+  const parsed = URL.parse(raw, base !== undefined && base.length > RAW_CHARS_MAX ? undefined : base);
+  if (parsed === null) return 'not-a-url';
+  const href = parsed.href;
+  const hostAt = href.startsWith('https://') ? 8 : href.startsWith('http://') ? 7 : 0;
+  if (hostAt === 0) return 'not-http';
+
+  // In a parsed href the first `/` after the scheme ends the authority, and the first `#` starts the fragment.
+  const pathAt = href.indexOf('/', hostAt);
+  const fragmentAt = href.indexOf('#', pathAt);
+  let path = fragmentAt < 0 ? href.slice(pathAt) : href.slice(pathAt, fragmentAt);
+  if (path.endsWith('?') && path.indexOf('?') === path.length - 1) path = path.slice(0, -1);
+  path = normalizePercent(path);
+
+  const authority = href.slice(Math.max(hostAt, href.lastIndexOf('@', pathAt) + 1), pathAt);
+  const portAt = authority.endsWith(']') ? -1 : authority.lastIndexOf(':');
+  const port = portAt < 0 ? '' : authority.slice(portAt);
+  const written = portAt < 0 ? authority : authority.slice(0, portAt);
+  const host = written.endsWith('.') ? written.slice(0, -1) : written;
+  if (!canBeResolved(host)) return 'not-a-url';
+
+  const origin = href.slice(0, hostAt) + host + port;
+  if (origin.length + path.length > URL_CHARS_MAX) return 'too-long';
+  return { url: (origin + path) as CanonicalUrl, origin, host, path };
+};
+
+/**
+ * WHATWG lets names pass that DNS cannot carry. They are refused here, also because taking dots off
+ * a name such as `0x7f.1..` would leave an address that a second reading spells another way.
+ */
+const canBeResolved = (host: string): boolean =>
+  host.length > 0 && host.length <= HOST_CHARS_MAX && !host.startsWith('.') && !host.endsWith('.') && !host.includes('..');

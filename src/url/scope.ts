@@ -1,0 +1,32 @@
+/** Which links are wanted? */
+
+import type { ScopeRefusal } from '../model/outcome.ts';
+import type { Address } from './canonical.ts';
+import { namesFile } from './ending.ts';
+import type { SiteSet } from './site-set.ts';
+import { isTrap } from './trap.ts';
+
+export interface ScopeRules {
+  readonly depthMax: number | null;
+  /** The sites of the seeds, to stay on them. */
+  readonly seeded: SiteSet | null;
+  /** Sites and hosts never to call. */
+  readonly excluded: SiteSet | null;
+}
+
+export interface Scope {
+  /** Why the link is not wanted; null when it is. */
+  judge(address: Address, site: string, depth: number): ScopeRefusal | null;
+}
+
+/** What a person said comes before what we guess, so that the name given is the one they expect. */
+export const createScope = ({ depthMax, seeded, excluded }: ScopeRules): Scope => ({
+  judge(address, site, depth) {
+    if (depthMax !== null && depth > depthMax) return 'too-deep';
+    if (excluded !== null && excluded.hasHostOrParent(address.host)) return 'excluded';
+    if (seeded !== null && !seeded.has(site)) return 'not-seeded';
+    if (namesFile(address.path)) return 'not-text';
+    if (isTrap(address.path)) return 'trap';
+    return null;
+  },
+});

@@ -1,0 +1,71 @@
+/** What a line of a seed file or an exclude file names. */
+
+import type { Link } from '../model/link.ts';
+import { SCOPE_REFUSALS } from '../model/outcome.ts';
+import { canonicalize } from './canonical.ts';
+import type { Address } from './canonical.ts';
+import { siteOf } from './site.ts';
+
+export type Blank = { readonly kind: 'blank' };
+/** `why` completes "line 12: ...". */
+export type Bad = { readonly kind: 'bad'; readonly why: string };
+export type Seed = { readonly kind: 'link'; readonly link: Link } | Blank | Bad;
+export type Excluded = { readonly kind: 'name'; readonly name: string } | Blank | Bad;
+
+/** How much of a bad line is shown. */
+const SHOWN_CHARS_MAX = 60;
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
+/** What a host that was written without a scheme may consist of once it is canonical. */
+const HOST = /^(?:[a-z0-9_.-]+|\[[0-9a-f:]+\])$/;
+
+/** A domain or host, with or without port and path, is tried over https and then http; a URL is taken as it is. */
+export const readSeed = (line: string): Seed => {
+  const text = content(line);
+  if (text === '') return { kind: 'blank' };
+  const read = readName(text);
+  if ('why' in read) return read;
+  const { address, bare } = read;
+  const link: Link = {
+    url: address.url, site: siteOf(address.host), depth: 0, via: '', hops: 0, fallback: bare, first: false,
+  };
+  return { kind: 'link', link };
+};
+
+/** A site or host never to call: itself and all below it. Of a URL, its host; `*.example.org` is `example.org`. */
+export const readExcluded = (line: string): Excluded => {
+  const text = content(line);
+  if (text === '') return { kind: 'blank' };
+  const read = readName(text.replace(/^(?:\*?\.)/, ''));
+  return 'why' in read ? read : { kind: 'name', name: read.address.host };
+};
+
+/** The line without byte order mark, white space at its ends, and comment. */
+const content = (line: string): string => {
+  const text = line.trim(); // a byte order mark is white space to it
+  if (text.startsWith('#')) return '';
+  // A `#` inside a URL starts its fragment; only one behind white space starts a comment.
+  return text.replace(/\s#.*$/s, '').trimEnd();
+};
+
+const readName = (text: string): { readonly address: Address; readonly bare: boolean } | Bad => {
+  if (/\s/.test(text)) return bad(text, 'has white space inside');
+  const bare = !SCHEME.test(text);
+  const named = text.startsWith('//') ? text.slice(2) : text;
+  if (bare) {
+    const written = named.split(/[/?#]/, 1)[0] ?? '';
+    if (written.includes('@')) return bad(text, 'is not a domain, host or URL');
+    if (!written.includes('.') && !written.startsWith('[') && !/^localhost(?::|$)/i.test(written) && !/[。．｡]/.test(written)) {
+      return bad(text, 'is not a domain, host or URL: it has no dot');
+    }
+  }
+  const address = canonicalize(bare ? `https://${named}` : text);
+  if (typeof address === 'string') return bad(text, `is not usable: ${SCOPE_REFUSALS[address]}`);
+  if (bare && !HOST.test(address.host)) return bad(text, 'has a character that no host name has');
+  return { address, bare };
+};
+
+const bad = (text: string, what: string): Bad => {
+  const shown = text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}...` : text;
+  return { kind: 'bad', why: `"${shown}" ${what}` };
+};

@@ -1,0 +1,269 @@
+/** What robots.txt allows: RFC 9309, and how large search engines read what it leaves open. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ROBOTS_BYTES_MAX, ROBOTS_RECORD_BYTES_MAX } from '../src/model/robots.ts';
+import type { RobotsRecord } from '../src/model/robots.ts';
+import { comparedPath, comparedPattern, matches } from '../src/politeness/pattern.ts';
+import { parseRobots, robotsDecision, robotsVerdict, SITEMAPS_MAX } from '../src/politeness/robots.ts';
+import { canonicalize } from '../src/url/canonical.ts';
+
+const recordOf = (text: string): RobotsRecord => {
+  const { verdict, rules, crawlDelayMs } = parseRobots(text, 'Gossamer');
+  return { origin: 'https://example.org', fetchedAt: 0, expiresAt: 1, verdict, rules, crawlDelayMs };
+};
+const written = (rules: string): RobotsRecord =>
+  ({ origin: 'https://example.org', fetchedAt: 0, expiresAt: 1, verdict: 'rules', rules, crawlDelayMs: null });
+
+/** May we fetch the path, as the canonical form spells it, under these lines for everyone? */
+const allows = (lines: string, path: string): boolean => {
+  const address = canonicalize(`https://example.org${path}`);
+  assert.ok(typeof address !== 'string', path);
+  return robotsDecision(recordOf(lines.includes('gent') ? lines : `User-agent: *\n${lines}`), address.path).allowed;
+};
+
+test('the longest rule that matches wins, and allowing wins a tie', () => {
+  assert.equal(allows('Disallow: /a\nAllow: /a/b', '/a/b/c'), true);
+  assert.equal(allows('Allow: /a\nDisallow: /a/b', '/a/b/c'), false);
+  assert.equal(allows('Disallow: /a\nAllow: /a', '/a'), true);
+  assert.equal(allows('Allow: /a\nDisallow: /a', '/a'), true);
+  assert.equal(allows('Allow: /page\nDisallow: /*.htm', '/page.htm'), false);
+  assert.equal(allows('Allow: /$\nDisallow: /', '/'), true);
+  assert.equal(allows('Allow: /$\nDisallow: /', '/a'), false);
+  assert.equal(allows('Disallow: /x', '/y'), true);
+});
+
+test('a rule is a prefix that starts at the root and knows upper case from lower', () => {
+  const fish = 'Disallow: /fish';
+  for (const path of ['/fish', '/fish.html', '/fish/salmon.html', '/fishheads', '/fish.php?id=anything']) assert.equal(allows(fish, path), false, path);
+  for (const path of ['/Fish.asp', '/catfish', '/?id=fish', '/desert/fish']) assert.equal(allows(fish, path), true, path);
+  assert.equal(allows('Disallow: /fish/', '/fish'), true);
+});
+
+test('a star stands for anything, a dollar sign for the end', () => {
+  const php = 'Disallow: /*.php';
+  for (const path of ['/index.php', '/a/b.php5', '/x.php?y=1', '/.php/']) assert.equal(allows(php, path), false, path);
+  for (const path of ['/', '/windows.PHP']) assert.equal(allows(php, path), true, path);
+  const end = 'Disallow: /*.php$';
+  assert.equal(allows(end, '/a.php'), false);
+  for (const path of ['/a.php?x', '/a.php/', '/a.php5']) assert.equal(allows(end, path), true, path);
+  assert.equal(allows('Disallow: /fish*.php', '/fishheads/catfish.php?p'), false);
+  assert.equal(allows('Disallow: /fish*.php', '/Fish.PHP'), true);
+  assert.equal(allows('Disallow: *', '/a'), false);
+  assert.equal(allows('Disallow: *a\nAllow: /a', '/a'), true, 'a leading star needs no slash, and none is counted');
+  assert.equal(allows('Disallow: *.pdf$', '/a/b.pdf'), false);
+  assert.equal(allows('Disallow: /a$', '/a'), false);
+  assert.equal(allows('Disallow: /a$', '/ab'), true);
+});
+
+test('a star and a dollar sign that are meant as such are written as escapes', () => {
+  assert.equal(allows('Disallow: /a%2A', '/a*b'), false);
+  assert.equal(allows('Disallow: /a%2a', '/ab'), true);
+  assert.equal(allows('Disallow: /a%24', '/a$b'), false);
+  assert.equal(allows('Disallow: /a%24', '/a'), true);
+  assert.equal(allows('Disallow: /a$b', '/a$b'), false, 'a dollar sign before the end is itself');
+  assert.equal(allows('Disallow: /a$b', '/a'), true);
+});
+
+test('rules and paths are compared in one spelling of their escapes', () => {
+  assert.equal(allows('Disallow: /foo/bar/ツ', '/foo/bar/%E3%83%84'), false);
+  assert.equal(allows('Disallow: /foo/bar/%e3%83%84', '/foo/bar/ツ'), false);
+  assert.equal(allows('Disallow: /foo/bar/%62%61%7A', '/foo/bar/baz'), false);
+  assert.equal(allows('Disallow: /foo/bar?baz=https://foo.bar', '/foo/bar?baz=https%3A%2F%2Ffoo.bar'), false);
+  assert.equal(allows('Disallow: /a b', '/a%20b'), false);
+  assert.equal(allows('Disallow: /a|b', '/a%7Cb'), false);
+  assert.equal(allows('Disallow: /{x}', '/{x}'), false);
+  assert.equal(allows("Disallow: /?q='", "/?q='"), false);
+  assert.equal(allows('Disallow: /a/b', '/a%2Fb'), true, 'an escaped slash divides nothing');
+  assert.equal(allows('Disallow: /a%2fb', '/a%2Fb'), false);
+  assert.equal(allows('Disallow: /a?b', '/a%3Fb'), true);
+  assert.equal(allows('Disallow: /100%', '/100%'), false);
+});
+
+test('robots.txt itself may always be read', () => {
+  assert.equal(robotsDecision(recordOf('User-agent: *\nDisallow: /'), '/robots.txt').allowed, true);
+  assert.equal(robotsDecision(recordOf('User-agent: *\nDisallow: /'), '/robots.txt2').allowed, false);
+  assert.equal(robotsDecision({ ...written(''), verdict: 'too-large' }, '/robots.txt').allowed, true);
+});
+
+test('a decision names the rule that made it', () => {
+  const record = recordOf('User-agent: *\nDisallow: /a\nAllow: /a/b');
+  assert.deepEqual(robotsDecision(record, '/a/c'), { allowed: false, rule: 'Disallow: /a' });
+  assert.deepEqual(robotsDecision(record, '/a/b'), { allowed: true, rule: 'Allow: /a/b' });
+  assert.deepEqual(robotsDecision(record, '/z'), { allowed: true, rule: 'no rule matches' });
+  assert.deepEqual(robotsDecision(recordOf(''), '/z'), { allowed: true, rule: 'no rules for us' });
+});
+
+test('the group for us counts alone, and the one for everyone only without it', () => {
+  const text = 'User-agent: *\nDisallow: /\n\nUser-agent: gossamer\nDisallow: /x';
+  assert.equal(allows(text, '/y'), true);
+  assert.equal(allows(text, '/x'), false);
+  assert.equal(allows('User-agent: other\nDisallow: /', '/y'), true);
+  assert.equal(allows('User-agent: *\nDisallow: /\nUser-agent: Gossamer\n', '/y'), true, 'also when ours is empty');
+  assert.equal(allows('Disallow: /\nUser-agent: other\nAllow: /', '/y'), true, 'rules before any group are nobody\'s');
+});
+
+test('all groups for us are one, wherever they stand', () => {
+  const text = 'User-agent: Gossamer\nDisallow: /a\nUser-agent: b\nDisallow: /b\nUser-agent: GOSSAMER\nDisallow: /c\nCrawl-delay: 3';
+  assert.deepEqual([allows(text, '/a'), allows(text, '/b'), allows(text, '/c')], [false, true, false]);
+  assert.equal(recordOf(text).rules, '-/a\n-/c');
+  assert.equal(recordOf('User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\nUser-agent: *\nAllow: /c').rules, '-/a\n+/c');
+});
+
+test('one group may speak to several, and only its own rules end the list of names', () => {
+  const text = 'User-agent: a\nSitemap: https://example.org/s.xml\n\nUser-agent: gossamer\nCrawl-delay: 1\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y';
+  assert.deepEqual([allows(text, '/x'), allows(text, '/y')], [false, true]);
+  assert.equal(recordOf(text).crawlDelayMs, 1_000);
+  assert.equal(recordOf('User-agent: *\nUser-agent: gossamer\nDisallow: /x').rules, '-/x');
+  assert.equal(recordOf('User-agent: a\nDisallow: /a\nUser-agent: gossamer\nUser-agent: b\nDisallow: /b').rules, '-/b');
+});
+
+test('our name is known in any case and with what often follows it, but not as part of another', () => {
+  for (const name of ['gossamer', 'GOSSAMER', 'Gossamer/1.0', 'gossamer (x)', ' gossamer ', 'Gossamer*']) {
+    assert.equal(allows(`User-agent: ${name}\nDisallow: /`, '/x'), false, name);
+  }
+  for (const name of ['gossamerbot', 'gossa', 'x-gossamer', 'not gossamer', '', '**']) {
+    assert.equal(allows(`User-agent: ${name}\nDisallow: /`, '/x'), true, name);
+  }
+  assert.equal(parseRobots('User-agent: gossamer\nDisallow: /', 'Gossamer/2.0').rules, '-/');
+  assert.equal(parseRobots('User-agent:\nDisallow: /', '').rules, '', 'no name is nobody');
+});
+
+test('lines may end, begin, be spaced and be commented in any way', () => {
+  const odd = '\uFEFFuser-AGENT :\t* # all\r\n\r\n  DISALLOW:/a#b\rdisallow   :  /c  \nUnknown: x\n: y\nallow\n<html>\n';
+  assert.equal(recordOf(odd).rules, '-/a\n-/c');
+  assert.equal(recordOf(' User-agent *\n\tDisallow /a ').rules, '-/a', 'a colon may be forgotten');
+  assert.equal(recordOf('User-agent: *\nDisallow /a b').rules, '', 'but then two words are the most');
+});
+
+test('common misspellings are understood', () => {
+  for (const word of ['disalow', 'dissallow', 'dissalow', 'diasllow', 'disallaw', 'Disallow']) {
+    assert.equal(recordOf(`useragent: *\n${word}: /a`).rules, '-/a', word);
+  }
+  assert.equal(recordOf('user agent: *\ndisallow: a').rules, '-/a', 'a slash may be forgotten');
+  assert.deepEqual(parseRobots('site-map: https://example.org/s.xml', 'x').sitemaps, ['https://example.org/s.xml']);
+});
+
+test('no rules for us means that all is allowed', () => {
+  for (const text of ['', '\n\n', 'User-agent: *\nDisallow:', 'User-agent: *\nAllow:\n', '<!doctype html><p>hello: you', 'User-agent: x\nDisallow: /']) {
+    assert.equal(recordOf(text).verdict, 'all', text);
+  }
+});
+
+test('a Crawl-delay is read with its fraction, and the longest counts', () => {
+  const delayOf = (value: string): number | null => recordOf(`User-agent: *\nCrawl-delay: ${value}`).crawlDelayMs;
+  assert.equal(delayOf('10'), 10_000);
+  assert.equal(delayOf('0.5'), 500);
+  assert.equal(delayOf('.0004'), 1);
+  assert.equal(delayOf('1,5'), 1_500);
+  assert.equal(delayOf('0'), 0);
+  for (const value of ['', 'x', '-1', 'NaN']) assert.equal(delayOf(value), null, value);
+  assert.equal(delayOf('1e999'), Number.MAX_SAFE_INTEGER);
+  assert.equal(recordOf('User-agent: *\nCrawl-delay: 2\nDisallow: /a\nCrawl-delay: 1').crawlDelayMs, 2_000);
+  assert.equal(recordOf('User-agent: x\nCrawl-delay: 2\nDisallow: /').crawlDelayMs, null);
+  assert.equal(recordOf('User-agent: *\nCrawl-delay: 9\nDisallow: /\nUser-agent: gossamer\nDisallow: /').crawlDelayMs, null);
+});
+
+test('sitemaps belong to no group, and are kept up to a ceiling', () => {
+  const text = 'Sitemap: https://example.org/1.xml\nUser-agent: x\nDisallow: /\nsitemap:https://example.org/2.xml # two\nSitemap:';
+  assert.deepEqual(parseRobots(text, 'Gossamer').sitemaps, ['https://example.org/1.xml', 'https://example.org/2.xml']);
+  assert.equal(parseRobots('Sitemap: https://example.org/x\n'.repeat(1_000), 'x').sitemaps.length, SITEMAPS_MAX);
+});
+
+test('rules over the ceiling forbid the origin, and rules for others do not count towards it', () => {
+  const many = (count: number): string => Array.from({ length: count }, (_, i) => `Disallow: /${String(i).padStart(5, '0')}`).join('\n');
+  const fitting = Math.floor((ROBOTS_RECORD_BYTES_MAX + 1) / 8); // a sign, seven characters less one, a line end
+  assert.equal(recordOf(`User-agent: *\n${many(fitting)}`).verdict, 'rules');
+  assert.equal(recordOf(`User-agent: *\n${many(fitting)}x`).rules.length, ROBOTS_RECORD_BYTES_MAX);
+  assert.equal(recordOf(`User-agent: *\n${many(fitting)}xx`).verdict, 'too-large');
+  const over = recordOf(`User-agent: *\n${many(fitting + 1)}`);
+  assert.deepEqual([over.verdict, over.rules], ['too-large', '']);
+  assert.equal(robotsDecision(over, '/').allowed, false);
+  assert.equal(recordOf(`User-agent: x\n${many(fitting + 1)}\nUser-agent: *\nDisallow: /a`).rules, '-/a');
+  assert.equal(recordOf(`User-agent: *\n${'Disallow: /again\n'.repeat(20_000)}`).rules, '-/again', 'a rule counts once');
+});
+
+test('the last line of a text that was cut is ignored unless it has its end', () => {
+  const start = 'User-agent: *\nDisallow: /a\n';
+  const filled = (last: string): string => `${start}#${'x'.repeat(ROBOTS_BYTES_MAX - start.length - last.length - 2)}\n${last}`;
+  assert.equal(filled('Disallow: /').length, ROBOTS_BYTES_MAX);
+  assert.equal(recordOf(filled('Disallow: /')).rules, '-/a');
+  assert.equal(recordOf(filled('Disallow: /\n')).rules, '-/a\n-/');
+  assert.equal(recordOf(filled('Disallow: /').replace('xxxxx', '')).rules, '-/a\n-/', 'a shorter one was not cut');
+});
+
+/** The set of places that each star and character leads to: slow, and plainly right. */
+const matchesSlowly = (pattern: string, path: string): boolean => {
+  const anchored = pattern.endsWith('$');
+  let places = new Set([0]);
+  for (const char of anchored ? pattern.slice(0, -1) : pattern) {
+    const next = new Set<number>();
+    for (const place of places) {
+      if (char === '*') for (let at = place; at <= path.length; at += 1) next.add(at);
+      else if (path[place] === char) next.add(place + 1);
+    }
+    places = next;
+  }
+  return anchored ? places.has(path.length) : places.size > 0;
+};
+
+test('the matcher agrees with trying every place', () => {
+  let state = 7;
+  const chance = (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const word = (letters: string, length: number): string => Array.from({ length }, () => letters[chance(letters.length)]).join('');
+  let matching = 0;
+  for (let i = 0; i < 50_000; i += 1) {
+    const pattern = word('ab**/', chance(8)) + (chance(3) === 0 ? '$' : '');
+    const path = `/${word('ab/', chance(9))}`;
+    const expected = matchesSlowly(pattern, path);
+    if (expected) matching += 1;
+    assert.equal(matches(pattern, path), expected, `${pattern} on ${path}`);
+  }
+  assert.ok(matching > 5_000 && matching < 45_000, `${matching} matched`);
+});
+
+test('the compared spelling of a compared spelling is itself', () => {
+  for (const text of ['/a%2Ab', '/%24', '/%E3%83%84', '/a%2Fb?c%2Fd', '/%25', '/%', '/a b', '/%0A']) {
+    assert.equal(comparedPath(comparedPath(text)), comparedPath(text), text);
+    assert.equal(comparedPattern(comparedPattern(text)), comparedPattern(text), text);
+  }
+});
+
+/** As many lines as a record can hold. */
+const filled = (line: string): string => `${line}\n`.repeat(Math.floor(ROBOTS_RECORD_BYTES_MAX / (line.length + 1)));
+
+test('rules made to be slow are not', () => {
+  const path = `/${'a'.repeat(1_999)}`;
+  const hostile = [
+    `-/${'*a'.repeat(32_000)}*b$`, filled('-/*a*a*a*a*a*a*a*a*b$'), filled('-*aaab'), filled('-*b'), filled(`-*${'a'.repeat(500)}b`),
+    filled(`-*${'a'.repeat(500)}b${'a'.repeat(500)}*c$`), filled(`-${'*'.repeat(60)}b`), filled('-/a*'), filled('-/'),
+  ];
+  for (const rules of hostile) {
+    const startedAt = performance.now();
+    robotsDecision(written(rules), path);
+    // Milliseconds when nothing is tried twice; with trying again, the first would outlive the machine.
+    assert.ok(performance.now() - startedAt < 5_000, rules.slice(0, 40));
+  }
+});
+
+test('a robots.txt made to be slow is reduced at once', () => {
+  const half = ROBOTS_BYTES_MAX / 2;
+  for (const text of [
+    'User-agent: gossamer\n'.repeat(half / 21) + 'Disallow: /a\n'.repeat(half / 13), ' '.repeat(2 * half), `a${' '.repeat(2 * half - 9)}b`,
+    '\r'.repeat(2 * half), `User-agent: *\nDisallow: /${'%'.repeat(half)}`, `User-agent: *\nDisallow: ${'*'.repeat(half)}`, ':'.repeat(2 * half),
+  ]) {
+    const startedAt = performance.now();
+    parseRobots(text, 'Gossamer');
+    assert.ok(performance.now() - startedAt < 3_000, text.slice(0, 40));
+  }
+});
+
+test('the status of a robots.txt decides whether it is read, followed, taken as consent or as trouble', () => {
+  assert.deepEqual([200, 204, 206].map(robotsVerdict), ['read', 'read', 'read']);
+  assert.deepEqual([301, 302, 307, 308].map(robotsVerdict), ['follow', 'follow', 'follow', 'follow']);
+  assert.deepEqual([400, 401, 403, 404, 410, 451, 499].map(robotsVerdict), new Array(7).fill('allow'));
+  assert.deepEqual([429, 500, 503, 599, 100, 600, 999, 0].map(robotsVerdict), new Array(8).fill('trouble'));
+});

@@ -1,0 +1,197 @@
+/** Canonical form, site, shard: what decides where a link belongs. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { canonicalize, CANONICAL_VERSION, URL_CHARS_MAX } from '../src/url/canonical.ts';
+import { fingerprint, HASH_VERSION } from '../src/url/fingerprint.ts';
+import { normalizePercent } from '../src/url/percent.ts';
+import { PUBLIC_SUFFIX_VERSION, siteOf } from '../src/url/site.ts';
+import { SHARDS, shardOf } from '../src/url/shard.ts';
+
+const canonical = (raw: string, base?: string): string => {
+  const address = canonicalize(raw, base);
+  return typeof address === 'string' ? address : address.url;
+};
+
+/** A small seeded generator (a linear congruence), so that a failure can be run again. */
+const createChance = (seed: number): ((below: number) => number) => {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+};
+
+const FORMS: readonly (readonly [string, string])[] = [
+  ['HTTP://Example.ORG', 'http://example.org/'],
+  ['http://example.org:80/', 'http://example.org/'],
+  ['https://example.org:443/a', 'https://example.org/a'],
+  ['https://example.org:80/a', 'https://example.org:80/a'],
+  ['http://example.org/#top', 'http://example.org/'],
+  ['http://example.org/a?b=c#d?e#f', 'http://example.org/a?b=c'],
+  ['http://user:pass@example.org/', 'http://example.org/'],
+  ['http://user@example.org:8080/@x', 'http://example.org:8080/@x'],
+  ['http://example.org/mail@example.com', 'http://example.org/mail@example.com'],
+  ['http://example.org?x=@y', 'http://example.org/?x=@y'],
+  ['http://example.org/a/./b/../c/%2e%2E/d', 'http://example.org/a/d'],
+  ['http://example.org/%7euser/%61%2f%3A', 'http://example.org/~user/a%2F%3A'],
+  ['http://example.org/?q=%7e%c3%a9%26', 'http://example.org/?q=~%C3%A9%26'],
+  ['http://example.org/é?é', 'http://example.org/%C3%A9?%C3%A9'],
+  ['http://example.org/a?', 'http://example.org/a'],
+  ['http://example.org/a?#x', 'http://example.org/a'],
+  ['http://example.org/a??', 'http://example.org/a??'],
+  ['http://example.org/a/', 'http://example.org/a/'],
+  ['http://example.org/a', 'http://example.org/a'],
+  ['http://example.org/A?B=1&a=2&A=0', 'http://example.org/A?B=1&a=2&A=0'],
+  ['http://example.org/a|b?c|d', 'http://example.org/a|b?c|d'],
+  ['http://example.org/a..', 'http://example.org/a..'],
+  ['http://example.org./x.', 'http://example.org/x.'],
+  ['http://example.org.:81/', 'http://example.org:81/'],
+  ['http://bücher.example/', 'http://xn--bcher-kva.example/'],
+  ['http://[2001:DB8::0001]:8080/', 'http://[2001:db8::1]:8080/'],
+  ['http://[::ffff:1.2.3.4]/', 'http://[::ffff:102:304]/'],
+  ['http://0x7f.1/', 'http://127.0.0.1/'],
+  ['http:\\\\example.org\\a', 'http://example.org/a'],
+  [' \thttp://exa\nmple.org/ ', 'http://example.org/'],
+  ['http://example.org//a//b', 'http://example.org//a//b'],
+];
+
+test('every way to write an address has one canonical form', () => {
+  for (const [raw, expected] of FORMS) assert.equal(canonical(raw), expected, raw);
+});
+
+test('a relative address is resolved against its base', () => {
+  const base = 'https://example.org/dir/page.html?x=1';
+  assert.equal(canonical('other', base), 'https://example.org/dir/other');
+  assert.equal(canonical('../up#x', base), 'https://example.org/up');
+  assert.equal(canonical('?y=2', base), 'https://example.org/dir/page.html?y=2');
+  assert.equal(canonical('//cdn.example.com/a', base), 'https://cdn.example.com/a');
+  assert.equal(canonical('', base), base);
+  assert.equal(canonical('#top', base), base);
+});
+
+test('an address comes with its origin, its host without port, and its path with the query', () => {
+  assert.deepEqual(canonicalize('https://u@A.example.org.:8443/b/?c#d'), {
+    url: 'https://a.example.org:8443/b/?c', origin: 'https://a.example.org:8443', host: 'a.example.org', path: '/b/?c',
+  });
+  assert.deepEqual(canonicalize('http://[::1]:81'), {
+    url: 'http://[::1]:81/', origin: 'http://[::1]:81', host: '[::1]', path: '/',
+  });
+  assert.deepEqual(canonicalize('http://[::1]'), {
+    url: 'http://[::1]/', origin: 'http://[::1]', host: '[::1]', path: '/',
+  });
+});
+
+test('what is not an address of a web page is refused by name', () => {
+  for (const raw of ['mailto:a@example.org', 'javascript:void(0)', 'ftp://example.org/', 'data:,x', 'tel:+1', 'file:///etc']) {
+    assert.equal(canonical(raw, 'http://example.org/'), 'not-http', raw);
+  }
+  for (const raw of ['/relative', 'http://', 'http://exa mple.org/', 'http://example.org:99999/', 'http://1.2.3.4.5/', '']) {
+    assert.equal(canonical(raw), 'not-a-url', raw);
+  }
+});
+
+test('a host that no name server could look up is refused', () => {
+  const label = 'a'.repeat(60);
+  const longest = `${label}.${label}.${label}.${label}.${'b'.repeat(9)}`;
+  assert.equal(longest.length, 253);
+  assert.equal(canonical(`http://${longest}/`), `http://${longest}/`);
+  for (const host of ['.', '..', 'a..b', '.a', 'a..', '0x7f.1..', `${longest}b`]) {
+    assert.equal(canonical(`http://${host}/`), 'not-a-url', host);
+  }
+});
+
+test('an address of 2,000 characters is taken and one more is too long', () => {
+  const stem = 'http://example.org/';
+  const longest = stem + 'a'.repeat(URL_CHARS_MAX - stem.length);
+  assert.equal(canonical(longest), longest);
+  assert.equal(canonical(`${longest}a`), 'too-long');
+  assert.equal(canonical(`${longest}#and a fragment`), longest, 'only the canonical form is measured');
+  assert.equal(canonical(`http://example.org/#${'a'.repeat(1_000_000)}`), 'too-long', 'but endless text is not even parsed');
+});
+
+test('an endless base spoils relative addresses only', () => {
+  const base = `http://example.org/${'a'.repeat(1_000_000)}/`;
+  assert.equal(canonical('http://example.com/x', base), 'http://example.com/x');
+  assert.equal(canonical('x', base), 'not-a-url');
+});
+
+test('escapes are never decoded into something that has another meaning', () => {
+  assert.equal(normalizePercent('/a%2fb%3F%23%25%20%7c'), '/a%2Fb%3F%23%25%20%7C');
+  assert.equal(normalizePercent('%41%5A%61%7a%30%39%2d%2e%5f%7e'), 'AZaz09-._~');
+  assert.equal(normalizePercent('/%252e'), '/%252e', 'an escaped percent sign protects what follows');
+  for (const odd of ['/%%32%65', '/%2', '/%', '/%zz%41', '/%4', '/%%41']) assert.equal(normalizePercent(odd), odd);
+});
+
+const ODDMENTS = [
+  'a', 'B', '0', '.', '..', '/', '//', '\\', '?', '#', '@', ':', ':80', ':443', ':8080', '%', '%2', '%2e', '%2E', '%41', '%7e',
+  '%25', '%2f', '%c3%a9', '%00', '|', '^', '{', '}', '`', '"', "'", '<', ' ', '\t', '\n', '+', '&', '=', ';', '~', '*', '$', '[', ']',
+  'é', 'ß', '日本', '\u{1F600}', '\uD800', '\u00AD', '。', 'xn--', 'xn--bcher-kva', '[::1]', '1.2.3.4', '0x7f', 'www.', 'example.org',
+];
+
+test('the canonical form of a canonical form is itself', () => {
+  let accepted = 0;
+  for (let seed = 1; seed <= 30_000; seed += 1) {
+    const chance = createChance(seed * 7919);
+    const pick = (count: number): string =>
+      Array.from({ length: chance(count + 1) }, () => ODDMENTS[chance(ODDMENTS.length)]).join('');
+    const host = chance(3) === 0 ? pick(4) : 'example.org';
+    const raw = `${chance(2) === 0 ? 'http' : 'https'}://${host}/${pick(8)}`;
+    const address = canonicalize(raw);
+    if (typeof address === 'string') continue;
+    accepted += 1;
+    assert.deepEqual(canonicalize(address.url), address, `seed ${seed}: ${JSON.stringify(raw)}`);
+    assert.equal(address.url, address.origin + address.path);
+    assert.ok(!address.url.includes('#') && !address.origin.includes('@') && address.path.startsWith('/'), address.url);
+    assert.equal(new URL(address.url).hostname, address.host, 'what is dialled is what was judged');
+  }
+  assert.ok(accepted > 20_000, `only ${accepted} were accepted`);
+});
+
+test('two users of a private suffix are two sites, two hosts of a domain are one', () => {
+  const sites: readonly (readonly [string, string])[] = [
+    ['example.org', 'example.org'],
+    ['a.b.example.org', 'example.org'],
+    ['www.example.co.uk', 'example.co.uk'],
+    ['one.github.io', 'one.github.io'],
+    ['www.two.github.io', 'two.github.io'],
+    ['github.io', 'github.io'],
+    ['co.uk', 'co.uk'],
+    ['a.b.xn--55qx5d.cn', 'b.xn--55qx5d.cn'],
+    ['www.xn--bcher-kva.de', 'xn--bcher-kva.de'],
+    ['a_b.c_d.org', 'c_d.org'],
+    ['a,b.example.org', 'example.org'],
+    ['-a-.example.org', 'example.org'],
+    ['x.y.no-such-suffix', 'y.no-such-suffix'],
+    ['localhost', 'localhost'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['[2001:db8::1]', '[2001:db8::1]'],
+  ];
+  for (const [host, site] of sites) assert.equal(siteOf(host), site, host);
+});
+
+test('the site of a site is itself', () => {
+  for (const host of ['a.b.example.org', 'x.github.io', 'github.io', '1.2.3.4', 'a.b.ck', 'x.kawasaki.jp', 'y.x.kawasaki.jp']) {
+    assert.equal(siteOf(siteOf(host)), siteOf(host), host);
+  }
+});
+
+test('what decides a shard never changes without its version', () => {
+  assert.equal(HASH_VERSION, 'xxh64-1');
+  assert.equal(CANONICAL_VERSION, 1);
+  assert.match(PUBLIC_SUFFIX_VERSION, /^tldts-\d+\.\d+\.\d+$/);
+  // The first is the value that the definition of XXH64 gives for no bytes and seed 0.
+  assert.equal(fingerprint(''), 0xef46db3751d8e999n);
+  assert.equal(fingerprint('example.org'), 0xaf2e84d72d027535n);
+  assert.equal(fingerprint('https://example.org/a?b=c'), 0xbd7ada2e9cfac699n);
+  assert.equal(fingerprint('é日本'), 0xc80b5879e85aefa7n);
+  assert.equal(SHARDS, 64);
+  assert.deepEqual(['example.org', 'example.com', 'one.github.io', '127.0.0.1', ''].map((site) => shardOf(site)), [53, 9, 28, 39, 25]);
+  assert.deepEqual([1, 2, 7, 1000].map((shards) => shardOf('example.org', shards)), [0, 1, 3, 797]);
+});
+
+test('sites spread evenly over the shards', () => {
+  const counts = new Array<number>(SHARDS).fill(0);
+  for (let i = 0; i < 64_000; i += 1) counts[shardOf(`site-${i}.example`)]! += 1;
+  assert.ok(Math.min(...counts) > 800 && Math.max(...counts) < 1_200, counts.join(' '));
+});
