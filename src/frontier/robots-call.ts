@@ -50,4 +50,4 @@ export const askRobots = async (parts: VisitParts, origin: string, signal: Abort
 const isRead = (status: number): boolean => robotsVerdict(status) === 'read';
 
 export const isUnreachable = (exchange: Exchange): exchange is Failed =>
-  exchange.kind === 'failed' && exchange.cause !== 'aborted' && exchange.cause !== 'address';
+  exchange.kind === 'failed' && !exchange.unsure && exchange.cause !== 'address';

@@ -46,8 +46,8 @@ interface End {
   readonly page?: Page;
   readonly links?: readonly Link[];
   readonly records?: RecordGroup | null;
-  /** The call was cut off by us: it says nothing about the site's health. */
-  readonly cutOff?: boolean;
+  /** The site's failures stay what they were before. */
+  readonly saysNothing?: boolean;
 }
 
 export const visit = async (parts: VisitParts, leased: Visit, signal: AbortSignal): Promise<Settlement> => {
@@ -97,7 +97,7 @@ const learnRobots = async (parts: VisitParts, course: Course, address: Address):
     return null;
   }
   const { last } = answer;
-  if (last.kind === 'failed' && (last.cause === 'aborted' || last.cause === 'address' || course.visit.link.fallback)) {
+  if (last.kind === 'failed' && (last.unsure || last.cause === 'address' || course.visit.link.fallback)) {
     return recordsOnly(parts, course, failed(parts, course, last));
   }
   // The site is in trouble, not the link: it stays first in line and this claim does not count.
@@ -107,9 +107,9 @@ const learnRobots = async (parts: VisitParts, course: Course, address: Address):
 const failed = (parts: VisitParts, course: Course, exchange: Failed): End => {
   const { link, tries, pace } = course.visit;
   const event = troubleEvent(parts, exchange);
-  if (exchange.cause === 'aborted') {
-    // The call may have left, so the clock moves.
-    return { fate: 'returned', event: { kind: 'answered', at: exchange.endedAt, responseMs: pace.responseMs }, cutOff: true };
+  if (exchange.unsure) {
+    // The site may have seen the call, so its clock moves; the call says nothing about its health.
+    return { fate: 'returned', event: { kind: 'answered', at: exchange.endedAt, responseMs: pace.responseMs }, saysNothing: true };
   }
   const page = unansweredPage({ link, tries, outcome: failedName(exchange.cause), at: exchange.startedAt ?? exchange.endedAt, robots: course.rule, detail: exchange.detail });
   if (exchange.cause === 'address') return { fate: 'settled', event: calls(course) ? event : { kind: 'no-call' }, page };
@@ -203,6 +203,6 @@ const settlementOf = (parts: VisitParts, course: Course, end: End): Settlement =
   });
   return {
     site: leased.site, lease: leased.lease, fate: end.fate, page: end.page ?? null, records: end.records ?? null,
-    pace: end.cutOff ? { ...next.pace, failures: leased.pace.failures } : next.pace, parked: next.parked, robots: course.fetchedRobots,
+    pace: end.saysNothing ? { ...next.pace, failures: leased.pace.failures } : next.pace, parked: next.parked, robots: course.fetchedRobots,
   };
 };

@@ -47,6 +47,11 @@ export interface Failed {
   readonly startedAt: number | null;
   readonly endedAt: number;
   readonly cause: FailureCause;
+  /**
+   * It says nothing about the site: a connection kept from an earlier call ended before any byte of an
+   * answer (the server may have closed it before the request came), or this machine could not call.
+   */
+  readonly unsure: boolean;
   /** What the system said, for a person. */
   readonly detail: string;
 }

@@ -59,7 +59,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   fetchers: { flag: 'fetchers', kind: 'count', value: 'N', fallback: null, least: 1, most: 64, says: 'fetch threads (default by the number of cores)' },
   parsers: { flag: 'parsers', kind: 'count', value: 'N', fallback: null, least: 0, most: 256, says: 'parse threads; 0 parses in the fetch threads (default by the number of cores)' },
   concurrency: { flag: 'concurrency', kind: 'count', value: 'N', fallback: 200, least: 1, most: 20_000, says: 'concurrent visits per fetch thread' },
-  bodyBytesMax: { flag: 'body-max', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 2, least: 1024, most: 512 * 1024 ** 2, says: 'a body is cut here and recorded as truncated' },
+  bodyBytesMax: { flag: 'body-max', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 2, least: 1024, most: 256 * 1024 ** 2, says: 'a body is cut here and recorded as truncated' },
   bodyMemoryBytes: { flag: 'body-memory', kind: 'bytes', value: 'SIZE', fallback: 256 * 1024 ** 2, least: 1024 ** 2, says: 'what bodies under way may hold in memory together' },
   timeoutMs: { flag: 'timeout', kind: 'duration', value: 'TIME', fallback: 30_000, least: 100, says: 'longest time for one call' },
   connectTo: { flag: 'connect-to', kind: 'texts', value: 'HOST:PORT:ADDR:PORT', fallback: [], says: 'call ADDR:PORT instead of HOST:PORT, * for any; allows ADDR; repeatable' },

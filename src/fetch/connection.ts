@@ -1,0 +1,145 @@
+/** One socket, plain or TLS, from dialling until it is closed; its events go to whoever uses it. */
+
+import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
+import { checkServerIdentity, connect as connectTls, type ConnectionOptions, type SecureContext } from 'node:tls';
+import type { Timed } from './deadlines.ts';
+import { READ_BYTES_MAX, type Span } from './span.ts';
+
+export interface Dial {
+  /** What it may be kept for: scheme, host and port. */
+  readonly origin: string;
+  readonly address: string;
+  readonly port: number;
+  /** The host in the URL, for SNI and the certificate. */
+  readonly host: string;
+  /** Null for a plain connection. */
+  readonly tls: TlsChoice | null;
+}
+
+export interface TlsChoice {
+  readonly context: SecureContext;
+  readonly verify: boolean;
+}
+
+export interface ConnectionUser {
+  connected(): void;
+  /** The span is valid only until this returns. */
+  received(span: Span): void;
+  /** It is over, by the other side or by a fault. Called once, and not after `end()`. */
+  lost(fault: NodeJS.ErrnoException | null): void;
+}
+
+export interface ConnectionOwner {
+  /** Its descriptor is free. Called once. */
+  ended(connection: Connection): void;
+  /** Its handle is gone too, a moment later. Called once. */
+  gone(connection: Connection): void;
+}
+
+// All sockets of a thread read into this one: reads are handed over at once, one after the other.
+const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES_MAX);
+const SPAN: Span = { bytes: READ_BUFFER, at: 0, end: 0 };
+
+export class Connection implements Timed {
+  readonly dial: Dial;
+  /** Null while it is kept for a later call. */
+  user: ConnectionUser | null;
+  /** It has served a call before. */
+  reused = false;
+  deadlineAt = 0;
+  isOpen = true;
+  readonly #socket: Socket;
+  readonly #owner: ConnectionOwner;
+
+  constructor(dial: Dial, user: ConnectionUser, owner: ConnectionOwner) {
+    this.dial = dial;
+    this.user = user;
+    this.#owner = owner;
+    const onread = { buffer: READ_BUFFER, callback: (count: number): boolean => this.#received(count) };
+    const { address, port, tls } = dial;
+    const socket = tls === null
+      ? connect({ host: address, port, onread })
+      : connectTls(tlsOptions(dial, tls, onread));
+    this.#socket = socket;
+    socket.once(tls === null ? 'connect' : 'secureConnect', () => this.user?.connected());
+    socket.on('error', (fault: NodeJS.ErrnoException) => this.#lose(fault));
+    socket.on('end', () => this.#lose(null));
+    socket.once('close', () => {
+      this.#lose(null);
+      this.#owner.gone(this);
+    });
+  }
+
+  send(text: string): void {
+    this.#socket.write(text, 'latin1');
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** An idle connection does not keep the thread alive. */
+  rest(): void {
+    this.user = null;
+    this.reused = true;
+    this.#socket.unref();
+  }
+
+  wake(user: ConnectionUser): void {
+    this.user = user;
+    this.#socket.ref();
+  }
+
+  end(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.user = null;
+    this.#socket.destroy(); // closes the descriptor at once
+    this.#owner.ended(this);
+  }
+
+  /** It was kept long enough. */
+  expired(): void {
+    this.end();
+  }
+
+  #received(count: number): boolean {
+    if (this.user === null) {
+      this.end(); // nobody asked: what comes now must not be taken for the next call's answer
+      return true;
+    }
+    SPAN.at = 0;
+    SPAN.end = count;
+    this.user.received(SPAN);
+    return true;
+  }
+
+  #lose(fault: NodeJS.ErrnoException | null): void {
+    const user = this.user;
+    this.end();
+    user?.lost(fault);
+  }
+}
+
+const tlsOptions = (dial: Dial, { context, verify }: TlsChoice, onread: OnReadOpts): ConnectionOptions => {
+  const { host } = dial;
+  const options: ConnectionOptions & { onread: OnReadOpts } = { // documented, but missing in the types
+    onread,
+    host: dial.address,
+    port: dial.port,
+    secureContext: context,
+    rejectUnauthorized: verify,
+    ALPNProtocols: HTTP_1_1,
+  };
+  // SNI names hosts, never addresses (RFC 6066, 3), and without the dot of the root.
+  if (isIP(host) === 0) options.servername = host.endsWith('.') ? host.slice(0, -1) : host;
+  // The certificate must be that of the host in the URL, wherever --connect-to led.
+  if (verify) options.checkServerIdentity = (_name, certificate) => checkServerIdentity(host, certificate);
+  return options;
+};
+
+const HTTP_1_1 = ['http/1.1'];
