@@ -1,0 +1,51 @@
+/** The addresses of a page, as written, each once and in order. */
+
+import { HREFS_PER_PAGE_MAX } from '../model/findings.ts';
+
+/** No address this long is admitted (2,000 characters at the most), however much of it is dots and escapes. */
+const HREF_CHARS_MAX = 16_384;
+
+/** Schemes that never lead to a page. */
+const DEAD_ENDS = ['javascript:', 'mailto:', 'tel:', 'data:'];
+
+export interface Hrefs {
+  readonly list: string[];
+  readonly known: Set<string>;
+}
+
+export const createHrefs = (): Hrefs => ({ list: [], known: new Set() });
+
+/** Trimmed, with no tabs and line breaks inside: the URL standard reads it the same way. */
+export const tidyHref = (written: string): string => {
+  let start = 0;
+  let end = written.length;
+  while (start < end && written.charCodeAt(start) <= 32) start += 1;
+  while (end > start && written.charCodeAt(end - 1) <= 32) end -= 1;
+  for (let at = start; at < end; at += 1) {
+    const code = written.charCodeAt(at);
+    if (code === 9 || code === 10 || code === 13) return written.slice(start, end).replace(/[\t\n\r]+/g, '');
+  }
+  return written.slice(start, end);
+};
+
+/** Adds an address, unless it leads nowhere, is known, or is one too many. */
+export const addHref = (hrefs: Hrefs, written: string): void => {
+  if (hrefs.list.length >= HREFS_PER_PAGE_MAX) return;
+  const href = tidyHref(written);
+  if (!leadsSomewhere(href) || hrefs.known.has(href)) return;
+  hrefs.known.add(href);
+  hrefs.list.push(href);
+};
+
+/** Forgets all but the first so many, for good: none of the others is added again. */
+export const cutHrefs = (hrefs: Hrefs, count: number): void => {
+  hrefs.list.length = Math.min(hrefs.list.length, count);
+};
+
+const leadsSomewhere = (href: string): boolean => {
+  if (href === '' || href.charCodeAt(0) === 35 || href.length > HREF_CHARS_MAX) return false;
+  const initial = href.charCodeAt(0) | 32;
+  if (initial !== 106 && initial !== 109 && initial !== 116 && initial !== 100) return true; // j, m, t, d
+  const head = href.slice(0, 11).toLowerCase();
+  return !DEAD_ENDS.some((scheme) => head.startsWith(scheme));
+};

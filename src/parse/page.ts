@@ -1,0 +1,120 @@
+/** From the bytes of a page to its findings; nothing that a server sends makes it throw. */
+
+import { TextDecoder } from 'node:util';
+import type { Findings } from '../model/findings.ts';
+import { ROBOTS_BYTES_MAX } from '../model/robots.ts';
+import { decodeBytes } from './charset.ts';
+import { addHeader } from './directives.ts';
+import { scanHtml } from './html/scan.ts';
+import { inflate } from './inflate.ts';
+import { plainText, xmlText } from './xml.ts';
+
+export interface PageSource {
+  /** The address of the page, which its links are relative to. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as it came, content-encoded. */
+  readonly body: Uint8Array;
+  /** No more of the decoded body than this is read. */
+  readonly textBytesMax: number;
+  /** `gossamer`: a meta element of this name counts like `robots`. */
+  readonly productToken: string;
+}
+
+export interface ParsedPage {
+  readonly findings: Findings;
+  /** The body inflated past the ceiling and was cut. */
+  readonly cut: boolean;
+  /** The content-encoding was broken: what could be read was. */
+  readonly broken: boolean;
+}
+
+/** Bytes looked at to tell text from anything else (the MIME Sniffing Standard takes 1,445). */
+const SNIFFED_BYTES = 1024;
+
+const UTF_8 = new TextDecoder();
+
+/** Whether a response with this Content-Type is worth reading as text; with none, its first bytes decide. */
+export const isText = (contentType: string, firstBytes?: Uint8Array): boolean => {
+  const type = essence(contentType);
+  if (type === '') return firstBytes === undefined || !looksBinary(firstBytes);
+  return type.startsWith('text/') || isXml(type);
+};
+
+export const parsePage = (source: PageSource): ParsedPage => {
+  const { headers, textBytesMax } = source;
+  const contentType = headers['content-type'] ?? '';
+  const { bytes, cut, broken } = inflate(source.body, headers['content-encoding'] ?? '', textBytesMax);
+  const kind = broken && looksBinary(bytes) ? 'none' : kindOf(essence(contentType), bytes);
+  const { text, charset } = decodeBytes({ bytes, contentType, html: kind === 'html' || kind === 'xhtml' });
+  return { findings: findingsOf(source, { kind, text, charset }), cut, broken };
+};
+
+/** A body that is UTF-8 by its own standard, as robots.txt is, with its content-encoding undone. */
+export const decodeText = (headers: Readonly<Record<string, string>>, body: Uint8Array): string => {
+  const { bytes } = inflate(body, headers['content-encoding'] ?? '', ROBOTS_BYTES_MAX);
+  return UTF_8.decode(bytes);
+};
+
+type Kind = 'html' | 'xhtml' | 'xml' | 'plain' | 'none';
+
+interface PageText {
+  readonly kind: Kind;
+  readonly text: string;
+  readonly charset: string;
+}
+
+const findingsOf = (source: PageSource, page: PageText): Findings => {
+  const { headers, url, textBytesMax } = source;
+  const productToken = source.productToken.toLowerCase();
+  const html = page.kind === 'html' || page.kind === 'xhtml';
+  const scanned = scanHtml(html ? page.text : '', { productToken, xhtml: page.kind === 'xhtml' });
+  const { directives } = scanned;
+  addHeader(directives, headers['x-robots-tag'] ?? '', productToken);
+  const text = page.kind === 'xml' ? xmlText(page.text) : page.kind === 'plain' ? plainText(page.text) : scanned.text;
+  return {
+    title: scanned.title,
+    language: scanned.language || (headers['content-language'] ?? '').split(',', 1).join('').trim(),
+    charset: page.charset,
+    base: scanned.base === null ? url : resolveBase(scanned.base, url),
+    hrefs: directives.nofollow ? [] : scanned.hrefs,
+    canonical: scanned.canonical,
+    noindex: directives.noindex,
+    nofollow: directives.nofollow,
+    text: text.length > textBytesMax ? text.slice(0, textBytesMax) : text,
+  };
+};
+
+/** HTML standard, 4.2.3: a base that cannot be read, or is a data: or javascript: URL, counts for nothing. */
+const resolveBase = (href: string, url: string): string => {
+  const base = URL.parse(href, url);
+  return base === null || base.protocol === 'data:' || base.protocol === 'javascript:' ? url : base.href;
+};
+
+/** `Text/HTML; charset=x` -> `text/html`. */
+const essence = (contentType: string): string => contentType.split(/[;,]/, 1).join('').trim().toLowerCase();
+
+const isXml = (type: string): boolean => type === 'application/xml' || type.endsWith('+xml');
+
+const kindOf = (type: string, bytes: Uint8Array): Kind => {
+  if (type === 'text/html') return 'html';
+  if (type === 'application/xhtml+xml') return 'xhtml';
+  if (type === 'text/xml' || isXml(type)) return 'xml';
+  if (type.startsWith('text/')) return 'plain';
+  if (type !== '' || looksBinary(bytes)) return 'none';
+  return beginsWithMarkup(bytes) ? 'html' : 'plain';
+};
+
+const beginsWithMarkup = (bytes: Uint8Array): boolean =>
+  /^(?:\xef\xbb\xbf)?\s*<[a-z!?]/i.test(headOf(bytes)) || /^(?:\xff\xfe|\xfe\xff)/.test(headOf(bytes));
+
+/** Control characters that no text has (MIME Sniffing Standard, 3); UTF-16 with its mark is text. */
+const looksBinary = (bytes: Uint8Array): boolean => {
+  const head = headOf(bytes);
+  if (head.startsWith('\xff\xfe') || head.startsWith('\xfe\xff')) return false;
+  return /[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]/.test(head);
+};
+
+const headOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SNIFFED_BYTES)).toString('latin1');

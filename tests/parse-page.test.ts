@@ -1,0 +1,249 @@
+/** From the bytes of a page to its findings: encodings, kinds of pages, directives and text. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { decodeText, isText, parsePage } from '../src/parse/page.ts';
+
+const MIB = 1024 * 1024;
+const HTML = 'text/html; charset=utf-8';
+
+const parse = (body: string | Uint8Array, headers: Record<string, string> = { 'content-type': HTML }, textBytesMax = MIB) =>
+  parsePage({ url: 'http://example.org/dir/page', headers, body: Buffer.from(body), textBytesMax, productToken: 'gossamer' });
+
+const find = (body: string | Uint8Array, headers?: Record<string, string>) => parse(body, headers).findings;
+const textOf = (body: string): string => find(body).text;
+const fixture = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'fixtures', 'pages', name));
+
+// Content-Encoding
+
+const PAGE = '<title>Hello</title><p>One two three. <a href="x">more</a>';
+const packed: readonly (readonly [string, Uint8Array])[] = [
+  ['gzip', gzipSync(PAGE)], ['x-gzip', gzipSync(PAGE)], ['GZIP', gzipSync(PAGE)], ['deflate', deflateSync(PAGE)],
+  ['deflate', deflateRawSync(PAGE)], ['br', brotliCompressSync(PAGE)], ['identity', Buffer.from(PAGE)],
+  ['gzip, br', brotliCompressSync(gzipSync(PAGE))], ['deflate,identity,gzip', gzipSync(deflateSync(PAGE))],
+];
+
+packed.forEach(([encoding, body], at) => {
+  test(`a body encoded as "${encoding}" is read (${at})`, () => {
+    const { findings, cut, broken } = parse(body, { 'content-type': HTML, 'content-encoding': encoding });
+    assert.deepEqual([findings.title, findings.text, cut, broken], ['Hello', 'One two three. more', false, false]);
+  });
+});
+
+const long = Buffer.from('<title>Long</title>' + Array.from({ length: 40_000 }, (_, i) => `word${i * 7919 % 1_000_003} `).join(''));
+
+for (const [encoding, body] of [['gzip', gzipSync(long)], ['deflate', deflateSync(long)], ['br', brotliCompressSync(long)]] as const) {
+  test(`a ${encoding} body that ends too early is read as far as it came`, () => {
+    const { findings, broken } = parse(body.subarray(0, body.length >> 1), { 'content-type': HTML, 'content-encoding': encoding });
+    assert.equal(findings.title, 'Long');
+    assert.ok(findings.text.length > long.length / 5, `${findings.text.length} characters`);
+    assert.equal(broken, false);
+  });
+
+  test(`a ${encoding} body with bad bytes in the middle is read up to them and called broken`, () => {
+    const bad = Buffer.from(body);
+    const middle = bad.length >> 1;
+    bad.fill(0xff, middle, middle + 2_000);
+    const { findings, broken } = parse(bad, { 'content-type': HTML, 'content-encoding': encoding });
+    assert.equal(findings.title, 'Long');
+    assert.equal(broken, true);
+    assert.ok(findings.text.startsWith('word0 word7919 '));
+  });
+}
+
+for (const [encoding, pack] of [['gzip', gzipSync], ['br', brotliCompressSync]] as const) {
+  test(`a ${encoding} bomb gives exactly the first bytes up to the ceiling`, () => {
+    const bomb = Buffer.alloc(64 * MIB, 'bomb ');
+    const { findings, cut, broken } = parse(pack(bomb), { 'content-type': 'text/plain', 'content-encoding': encoding }, 100_000);
+    assert.equal(findings.text.length, 99_999); // the last of 100,000 is a space
+    assert.deepEqual([cut, broken], [true, false]);
+  });
+}
+
+test('a page a little over the ceiling is cut there, encoded or not', () => {
+  for (const [encoding, body] of [['', long], ['gzip', gzipSync(long)]] as const) {
+    const { findings, cut } = parse(body, { 'content-type': 'text/plain', 'content-encoding': encoding }, 1_000);
+    assert.equal(cut, true);
+    assert.ok(findings.text.length <= 1_000 && findings.text.length > 990);
+  }
+});
+
+test('a body that is not what its encoding says is taken as it is, if it is text', () => {
+  for (const encoding of ['gzip', 'br', 'zstd', 'gzip, gzip, gzip, gzip']) {
+    const { findings, broken } = parse(PAGE, { 'content-type': HTML, 'content-encoding': encoding });
+    assert.deepEqual([findings.title, broken], ['Hello', true], encoding);
+  }
+  const { findings, broken } = parse(gzipSync(PAGE), { 'content-type': HTML, 'content-encoding': 'br' });
+  assert.deepEqual([findings.text, broken], ['', true]);
+});
+
+// Character encodings
+
+const titles: readonly (readonly [string, string, string])[] = [
+  ['windows-1251.html', 'windows-1251', 'Новости дня'], ['shift_jis.html', 'shift_jis', '東京の天気'], ['gbk.html', 'gbk', '天气预报'],
+  ['euc-kr.html', 'euc-kr', '날씨'], ['utf-16le.html', 'utf-16le', 'Größe'], ['unlabelled-latin1.html', 'windows-1252', 'Été à la plage'],
+  ['unlabelled-utf8.html', 'utf-8', 'Καιρός'], ['iso-8859-2.xhtml', 'iso-8859-2', 'Počasí'], ['big5.html', 'big5', '天氣'],
+];
+
+for (const [name, charset, title] of titles) {
+  test(`${name} is read as ${charset}`, () => {
+    const found = find(fixture(name), { 'content-type': 'text/html' });
+    assert.deepEqual([found.charset, found.title], [charset, title]);
+  });
+}
+
+test('a byte order mark beats the header, and the header beats the page', () => {
+  const page = '<meta charset=koi8-r><title>é</title>';
+  assert.equal(find(`\ufeff${page}`, { 'content-type': 'text/html; charset=iso-8859-1' }).charset, 'utf-8');
+  assert.equal(find(`\ufeff${page}`, {}).title, 'é');
+  assert.equal(find(page, { 'content-type': 'text/html; Charset="ISO-8859-1"' }).charset, 'windows-1252');
+  assert.equal(find(page, { 'content-type': 'text/html' }).charset, 'koi8-r');
+});
+
+test('a label that names no encoding is passed over', () => {
+  const page = '<meta charset=nonsense><meta charset=koi8-r>';
+  assert.equal(find(page, { 'content-type': 'text/html; charset=none-such' }).charset, 'koi8-r');
+});
+
+test('in a meta element utf-16 means utf-8 and x-user-defined means windows-1252', () => {
+  assert.equal(find('<meta charset=utf-16be>', { 'content-type': 'text/html' }).charset, 'utf-8');
+  assert.equal(find('<meta charset=x-user-defined>', { 'content-type': 'text/html' }).charset, 'windows-1252');
+});
+
+test('a meta element counts only within the first 1,024 bytes, outside comments and with its pragma', () => {
+  const type = { 'content-type': 'text/html' };
+  assert.equal(find(`${' '.repeat(1_024)}<meta charset=koi8-r>`, type).charset, 'utf-8');
+  assert.equal(find('<!-- <meta charset=koi8-r> --><meta charset=big5>', type).charset, 'big5');
+  assert.equal(find('<meta content="text/html; charset=koi8-r"><p title="<meta charset=koi8-r>">', type).charset, 'utf-8');
+  assert.equal(find('<meta content="text/html; charset=koi8-r" http-equiv=content-type>', type).charset, 'koi8-r');
+});
+
+test('UTF-8 without a label is known also when it was cut within a character', () => {
+  const bytes = Buffer.from('<p>Größe ß');
+  assert.equal(find(bytes.subarray(0, -1), { 'content-type': 'text/html' }).charset, 'utf-8');
+  assert.equal(find(Buffer.from('<p>caf\xe9', 'latin1'), { 'content-type': 'text/html' }).text, 'café');
+});
+
+// Kinds of pages
+
+test('text, HTML, XML and answers without a type count as text', () => {
+  for (const type of ['text/html', 'Text/HTML; charset=x', 'text/plain', 'application/xhtml+xml', 'application/xml', 'application/rss+xml', 'text/csv', '']) {
+    assert.equal(isText(type), true, type);
+  }
+  for (const type of ['image/png', 'application/pdf', 'application/json', 'application/octet-stream', 'video/mp4']) {
+    assert.equal(isText(type), false, type);
+  }
+  assert.equal(isText('', Buffer.from('%PDF-1.4\n\0\x01')), false);
+  assert.equal(isText('', Buffer.from('<p>x')), true);
+});
+
+test('plain text keeps its lines and gives no links', () => {
+  const found = find('a  b\r\n\r\n\r\n<a href=x>\x07 &amp;\n', { 'content-type': 'text/plain' });
+  assert.deepEqual([found.text, found.hrefs, found.title], ['a  b\n\n<a href=x> &amp;', [], '']);
+});
+
+test('a feed gives its text and no links', () => {
+  const feed = '<?xml version="1.0"?><rss><!-- no --><title>News &amp; more</title><link>http://a.example/</link><description><![CDATA[<b>Bold</b>]]></description></rss>';
+  const found = find(feed, { 'content-type': 'application/rss+xml' });
+  assert.deepEqual([found.text, found.hrefs], ['News & more\nhttp://a.example/\n<b>Bold</b>', []]);
+});
+
+test('a page without a type is told by its first bytes', () => {
+  assert.deepEqual(find('  <!doctype html><a href=x>y</a>', {}).hrefs, ['x']);
+  assert.equal(find('Dear reader, <a href=x>', {}).text, 'Dear reader, <a href=x>');
+  assert.equal(find('\x7fELF\0\0', {}).text, '');
+});
+
+test('robots.txt is UTF-8, and its content-encoding is undone', () => {
+  assert.equal(decodeText({ 'content-encoding': 'gzip', 'content-type': 'text/plain; charset=latin1' }, gzipSync('\ufeffDisallow: /ü')), 'Disallow: /ü');
+});
+
+// Base, language, canonical, directives
+
+test('the base is the first one with an address, against the page, unless it is no place', () => {
+  assert.equal(find('<a href=x>').base, 'http://example.org/dir/page');
+  assert.equal(find('<base target=x><base href=../up/><base href=/no>').base, 'http://example.org/up/');
+  assert.equal(find('<base href="http://[bad"><base href=/no>').base, 'http://example.org/dir/page');
+  assert.equal(find('<base href="data:text/html,x">').base, 'http://example.org/dir/page');
+});
+
+test('the language is that of the html element, then that of the header', () => {
+  const headers = { 'content-type': HTML, 'content-language': 'de, en' };
+  assert.equal(find('<html lang=fr>', headers).language, 'fr');
+  assert.equal(find('<html xml:lang=it>', headers).language, 'it');
+  assert.equal(find('<p lang=fr>', headers).language, 'de');
+  assert.equal(find('<p lang=fr>').language, '');
+});
+
+test('the canonical address is recorded and followed', () => {
+  const found = find('<link rel="x CANONICAL" href=" /a&amp;b "><link rel=canonical href=/second><link rel=stylesheet href=/no>');
+  assert.deepEqual([found.canonical, found.hrefs], ['/a&b', ['/a&b', '/second']]);
+});
+
+test('a page that says nofollow gives no links, and its text all the same', () => {
+  for (const content of ['nofollow', 'NOINDEX,NoFollow', 'none', 'noarchive nofollow']) {
+    for (const name of ['robots', 'ROBOTS', 'Gossamer']) {
+      const found = find(`<a href=x>y</a><meta name=${name} content="${content}">`);
+      assert.deepEqual([found.nofollow, found.hrefs, found.text], [true, [], 'y'], content);
+    }
+  }
+  const other = find('<meta name=otherbot content=none><meta name=robots content="index, follow"><a href=x>');
+  assert.deepEqual([other.noindex, other.nofollow, other.hrefs], [false, false, ['x']]);
+});
+
+const robotsTags: readonly (readonly [string, boolean, boolean])[] = [
+  ['noindex', true, false], ['NOFOLLOW', false, true], ['none', true, true], ['otherbot: noindex, nofollow', false, false],
+  ['otherbot: noindex, gossamer: nofollow', false, true], ['Gossamer: noindex, nofollow', true, true], ['all', false, false],
+  ['unavailable_after: 25 Jun 2030 15:00:00 PST, noindex', true, false], ['max-snippet:-1, nofollow', false, true],
+  ['*: noindex', true, false], ['', false, false],
+];
+
+for (const [tag, noindex, nofollow] of robotsTags) {
+  test(`X-Robots-Tag "${tag}" means noindex ${noindex}, nofollow ${nofollow}`, () => {
+    const found = find('<a href=x>', { 'content-type': HTML, 'x-robots-tag': tag });
+    assert.deepEqual([found.noindex, found.nofollow, found.hrefs.length], [noindex, nofollow, nofollow ? 0 : 1]);
+  });
+}
+
+// Text
+
+test('the text of an article is what a reader sees', () => {
+  assert.equal(find(fixture('article.html')).text, [
+    'Home', 'News', 'About', '', 'Otters return to the river Lym', '', 'By Ann Lee, 2 May', '',
+    'After forty years, otters have been seen again below the old mill. They were filmed at dawn — twice.', '',
+    'Photo: J. Reed', '', 'Read more: an advertisement, notes, write to us, share.',
+  ].join('\n'));
+});
+
+test('preformatted text keeps its lines and its indentation, with one empty line at the most', () => {
+  assert.match(find(fixture('docs.html')).text, /^Prev Next\n\nif \(a < b\) \{\n    return   less;\n\n\}\n\noption\nWhat it does\nother\nmore/);
+});
+
+test('cells are set off by tabs and rows by lines', () => {
+  assert.equal(textOf('<table><tr><td>1<td>2</td><th> 3 </th></tr><tr><td>4</table>5'), '1\t2\t3\n4\n\n5');
+});
+
+test('what is hidden is not in the text', () => {
+  assert.equal(find(fixture('hidden.html')).text.replace(/\s+/g, ' '), 'Seen 1 Seen 2 Seen 3Seen 4Seen 5');
+});
+
+test('white space and control characters are made sane', () => {
+  assert.equal(textOf(' a\n\t b&nbsp;&nbsp; c\x00\x07d <i> e</i> f<br>g <br> <br><br> h&Tab;i&#13;j <p></p><p></p> k '), 'a b c d e f\ng\n\nh i j\n\nk'.replace('c d', 'cd'));
+});
+
+test('words are parted by blocks and not by inline elements', () => {
+  assert.equal(textOf('<div>a<b>b</b>c<span>d</span></div><div>e</div>f<section>g</section>'), 'abcd\ne\nf\ng');
+});
+
+test('a less-than sign that begins no tag is text', () => {
+  assert.equal(textOf('1 < 2 <3 <- a<b>c</b> &lt;b&gt; & &amp; &unknown; x&'), '1 < 2 <3 <- ac <b> & & &unknown; x&');
+});
+
+test('a frameset has no text, and a page without body has its own', () => {
+  assert.equal(find(fixture('frames.html')).text, '');
+  assert.equal(find(fixture('bare.txt.html')).text, 'Just words, bold ones, and one link');
+  assert.equal(textOf('<html><head><title>t</title></head>'), '');
+});

@@ -1,0 +1,87 @@
+/** What parse5's tree of a page says: the judge of our scanner. */
+
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
+import { HREFS_PER_PAGE_MAX } from '../../src/model/findings.ts';
+
+export interface OracleFindings {
+  readonly title: string;
+  readonly base: string | null;
+  readonly canonical: string;
+  readonly language: string;
+  /** Each once, in the order of the tree, which may differ from that of the page. */
+  readonly hrefs: readonly string[];
+}
+
+const HTML = 'http://www.w3.org/1999/xhtml';
+
+/**
+ * Two rules are ours and not parse5's, and are given to it here:
+ * a `select` may hold any markup (the HTML standard since 2025; parse5 still drops tags inside),
+ * and the content of a template with a shadow root is shown, so it is read.
+ */
+export const oracleFindings = (page: string): OracleFindings => {
+  const document = parse(renamed(page), { scriptingEnabled: false });
+  let title: string | null = null;
+  let base: string | null = null;
+  let canonical = '';
+  let language: string | null = null;
+  const hrefs = new Set<string>();
+  const visit = (element: DefaultTreeAdapterTypes.Element): void => {
+    const attribute = (name: string): string | null =>
+      element.attrs.find((attr) => attr.name === name && (attr.prefix ?? '') === '')?.value ?? null;
+    const rel = (attribute('rel') ?? '').toLowerCase().split(/[\s,]+/);
+    const href = attribute('href') ?? (element.namespaceURI === HTML ? null : xlink(element));
+    const { tagName } = element;
+    const isHtml = element.namespaceURI === HTML;
+    if (tagName === 'a' || (isHtml && tagName === 'area') ||
+        (isHtml && tagName === 'link' && (rel.includes('next') || rel.includes('canonical')))) {
+      if (href !== null && !rel.includes('nofollow') && leadsSomewhere(tidy(href))) hrefs.add(tidy(href));
+    }
+    if (!isHtml) return;
+    if (tagName === 'link' && rel.includes('canonical') && href !== null) canonical ||= tidy(href);
+    if (tagName === 'base' && href !== null) base ??= tidy(href);
+    if (tagName === 'html') language ??= attribute('lang') ?? attribute('xml:lang');
+    if (tagName === 'title') title ??= oneLine(element.childNodes.map((node) => 'value' in node ? node.value : '').join(''));
+  };
+  walk(document, visit);
+  return {
+    title: restored(title ?? '').slice(0, 1_000),
+    base: base === null ? null : restored(base),
+    canonical: restored(canonical),
+    language: restored(language ?? '').trim(),
+    hrefs: [...hrefs].slice(0, HREFS_PER_PAGE_MAX).map(restored),
+  };
+};
+
+const renamed = (page: string): string =>
+  page.replace(/(<\/?sele)(c)(t)/gi, (_, before, c, after) => before + (c === 'c' ? 'k' : 'K') + after);
+
+const restored = (value: string): string =>
+  value.replace(/(<\/?sele)(k)(t)/gi, (_, before, k, after) => before + (k === 'k' ? 'c' : 'C') + after);
+
+const xlink = (element: DefaultTreeAdapterTypes.Element): string | null =>
+  element.attrs.find((attr) => attr.name === 'href' && attr.prefix === 'xlink')?.value ?? null;
+
+/** In the order of the tree; by a list of its own, because a page may nest deeper than the call stack. */
+const walk = (
+  document: DefaultTreeAdapterTypes.Document, visit: (element: DefaultTreeAdapterTypes.Element) => void,
+): void => {
+  const open: DefaultTreeAdapterTypes.Node[] = [document];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if ('tagName' in node) visit(node);
+    const children = 'childNodes' in node ? node.childNodes : [];
+    for (let i = children.length - 1; i >= 0; i -= 1) open.push(children[i] as DefaultTreeAdapterTypes.ChildNode);
+    if ('content' in node) {
+      const template = node as DefaultTreeAdapterTypes.Template;
+      if (template.attrs.some(({ name }) => name === 'shadowrootmode')) open.push(template.content);
+    }
+  }
+};
+
+const tidy = (href: string): string => href.replace(/^[\0-\x20]+|[\0-\x20]+$|[\t\n\r]+/g, '');
+
+const leadsSomewhere = (href: string): boolean =>
+  href !== '' && !href.startsWith('#') && !/^(?:javascript|mailto|tel|data):/i.test(href);
+
+const oneLine = (text: string): string =>
+  text.replace(/[\t\n\f\r \xa0\u2028\u2029]+/g, ' ').replace(/[\0-\x1f\x7f-\x9f]/g, '').trim();
