@@ -6,7 +6,7 @@ import type { createFingerprintTable } from '../../lib/fingerprint-table.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
 import { SHARDS } from '../../url/shard.ts';
 import type { Archive } from '../../frontier/store.ts';
-import { emptyTally, type Tally } from './tally.ts';
+import { copyTally, emptyTally, type Tally } from './tally.ts';
 
 export interface Book {
   readonly db: DatabaseSync;
@@ -49,15 +49,15 @@ export const readTally = (db: DatabaseSync): Tally => {
 
 /** Runs the verbs of one batch in one transaction: all of them happened, or none. */
 export const inTransaction = <T>(book: Book, work: () => T): T => {
-  const tallyBefore = structuredClone(book.tally);
+  const tallyBefore = copyTally(book.tally);
   const archiveBefore = book.archive.end();
-  book.db.exec('BEGIN IMMEDIATE');
+  book.sql('BEGIN IMMEDIATE').run();
   try {
     const result = work();
     if (book.provisional.size > 0) logSeen(book);
     book.tally.moment = Math.max(book.tally.moment, book.clock.now());
     book.sql("INSERT OR REPLACE INTO meta (name, value) VALUES ('tally', ?)").run(JSON.stringify(book.tally));
-    book.db.exec('COMMIT');
+    book.sql('COMMIT').run();
     for (const print of book.provisional) book.seen.add(print);
     return result;
   } catch (error) {

@@ -22,6 +22,7 @@ export const openSqliteReader = (path: string): Reader => {
       census: () => censusOf(sql, readTally(db), Date.now()),
       pages: (filter) => pagesOf(sql, filter),
       page: (url, site) => pageOf(sql, url, site),
+      isWaiting: (url, site) => isInLine(sql, url, site),
       site: (name) => siteOf(sql, name),
       close: () => db.close(),
     };
@@ -60,6 +61,19 @@ const pageOf = (sql: Book['sql'], url: string, site: string): PlacedPage | null 
   const row = sql(`SELECT page.*, site.name AS site_name FROM page JOIN site ON site.id = page.site
     WHERE site.name = ? AND url_key = ? AND url = ?`).get(site, urlKey(url), url) as Row | undefined;
   return row ? toPage(row) : null;
+};
+
+/** Walks the blocks of the site's line; a line of 100,000 links is some 2,000 of them. */
+const isInLine = (sql: Book['sql'], url: string, site: string): boolean => {
+  const at = sql('SELECT head AS next, head_at AS read_to FROM site WHERE name = ?').get(site) as { next: number | null; read_to: number } | undefined;
+  for (let id = at?.next ?? null, from = at?.read_to ?? 0; id !== null; ) {
+    const block = sql('SELECT next, links FROM block WHERE id = ?').get(id) as { next: number | null; links: string } | undefined;
+    if (!block) return false; // taken since the last look
+    if (block.links.slice(from).includes(` ${url}\n`)) return true;
+    id = block.next;
+    from = id === null ? 0 : ((sql('SELECT read_to FROM block WHERE id = ?').get(id) as { read_to: number } | undefined)?.read_to ?? 0);
+  }
+  return false;
 };
 
 const toPage = (row: Row): PlacedPage => ({

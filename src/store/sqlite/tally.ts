@@ -33,3 +33,6 @@ export const countSettled = (tally: Tally, outcome: OutcomeName): void => {
   tally.settled[outcome] = (tally.settled[outcome] ?? 0) + 1;
   if (outcome in ANSWERED_OUTCOMES) tally.pages++;
 };
+
+/** To be put back if the transaction fails. */
+export const copyTally = (tally: Tally): Tally => ({ ...tally, settled: { ...tally.settled }, marks: { ...tally.marks } });
