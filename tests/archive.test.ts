@@ -119,7 +119,7 @@ test('an independent reader reads every record with its right payload and digest
   }
   assert.deepEqual(decoded, [html, html, html, html, '', '', html, html]);
 
-  for (const record of readRecords(path)) assert.equal(record.headers['warc-block-digest'], digestOf(record.block));
+  for (const { headers, block } of readRecords(path)) assert.equal(headers['warc-block-digest'], headers['warc-type'] === 'conversion' ? digestOf(block) : undefined);
 });
 
 test('gzip itself finds every member whole', (t) => {

@@ -42,7 +42,7 @@ interface Draft {
   readonly packed: boolean;
 }
 
-const RECORD_END = '\r\n\r\n';
+const RECORD_END = Buffer.from('\r\n\r\n');
 
 /** All records of a visit, one gzip member each: robots.txt first, then the page. */
 export const recordGroup = (input: RecordInput): RecordGroup => {
@@ -139,14 +139,16 @@ const conversion = (of: { input: RecordInput; page: Answered; text: string; refe
   if (refersTo !== null) fields.push(['WARC-Refers-To', refersTo], ['WARC-Refers-To-Target-URI', page.url], ['WARC-Refers-To-Date', at]);
   else if (page.truncated !== null) fields.push(['WARC-Truncated', page.truncated]);
   if (input.charset !== undefined) fields.push(['Gossamer-Charset', input.charset]);
-  return member({ fields, block: [Buffer.from(text)], packed: false });
+  const block = Buffer.from(text);
+  // A response has the digest of its payload, and every record the checksum of its gzip member; the text has nothing else.
+  fields.push(['WARC-Block-Digest', payloadDigest(block)]);
+  return member({ fields, block: [block], packed: false });
 };
 
 const member = (draft: Draft): Uint8Array => {
-  const block = joined(draft.block, bytesOf(draft.block));
-  const fields: Field[] = [...draft.fields, ['WARC-Block-Digest', payloadDigest(block)], ['Content-Length', String(block.length)]];
-  const head = Buffer.from(`WARC/1.1\r\n${fieldLines(fields)}\r\n`);
-  const raw = joined([head, block, Buffer.from(RECORD_END)], head.length + block.length + RECORD_END.length);
+  const blockBytes = bytesOf(draft.block);
+  const head = Buffer.from(`WARC/1.1\r\n${fieldLines([...draft.fields, ['Content-Length', String(blockBytes)]])}\r\n`);
+  const raw = joined([head, ...draft.block, RECORD_END], head.length + blockBytes + RECORD_END.length);
   return packMember(raw, draft.packed);
 };
 

@@ -50,7 +50,7 @@ export const watchRun = async (crawl: OpenCrawl, shown: Shown, options: { retryP
   });
   log('info', `run begins: ${JSON.stringify(settings)}`);
   const show = shownBy(shown, { terminal, block: (snapshot) => blockOf(snapshot, dir, settings) });
-  const run = startRun({ dir, settings, log, onSnapshot: show, ...options });
+  const run = startRun({ dir, settings, log, onSnapshot: show, logPages: shown.level === 'debug', ...options });
   const forget = listen(run, terminal.warn, shown.quiet);
   try {
     const end = await run.ended;

@@ -2,12 +2,10 @@
 
 import { readFileSync, statfsSync } from 'node:fs';
 import { UsageError } from '../model/read-settings.ts';
-import type { Settings } from '../model/settings.ts';
+import { socketsMaxOf, type Settings } from '../model/settings.ts';
 
 /** Files, pipes, ports and name servers beside the sockets of visits. */
 const DESCRIPTORS_BESIDE = 100;
-/** Sockets per visit: its own, and a share for kept connections. */
-const SOCKETS_PER_VISIT = 1.25;
 
 /** Node raises its soft limit to the hard one at start, so this is what can be had. Null when it is not known. */
 const descriptorLimit = (): number | null => {
@@ -19,9 +17,10 @@ const descriptorLimit = (): number | null => {
   }
 };
 
-export const checkDescriptors = ({ fetchers, concurrency }: Settings): void => {
+export const checkDescriptors = (settings: Settings): void => {
+  const { fetchers, concurrency } = settings;
   const limit = descriptorLimit();
-  const needed = Math.ceil(fetchers * concurrency * SOCKETS_PER_VISIT) + DESCRIPTORS_BESIDE;
+  const needed = fetchers * socketsMaxOf(settings) + DESCRIPTORS_BESIDE;
   if (limit === null || needed <= limit) return;
   throw new UsageError(
     `${fetchers * concurrency} concurrent visits need ${needed} file descriptors, but ${limit} are allowed: ` +

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { readConnectTo } from '../fetch/connect-to.ts';
 import { writeBytes } from '../lib/units.ts';
 import { completeSettings, UsageError } from '../model/read-settings.ts';
@@ -38,10 +38,13 @@ const check = (settings: Settings): void => {
 };
 
 const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {
-  const free = diskFreeBytes(dir);
+  const free = diskFreeBytes(existing(dir));
   if (free >= diskReserveBytes) return;
   throw new DiskError(`the disk of "${dir}" has ${writeBytes(free)} free, less than --disk-reserve ${writeBytes(diskReserveBytes)}: free some space or lower it`);
 };
+
+/** Where a directory that is still to be made will be: a disk that is full is found before it is. */
+const existing = (dir: string): string => (existsSync(dir) ? dir : existing(dirname(resolve(dir))));
 
 export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
   const { dir, say } = request;
@@ -50,11 +53,11 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   checkNewFolder(dir);
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   await checkSeeds(request.seeds, say);
+  checkDisk(dir, settings);
   makeFolder(dir);
   const lock = lockCrawl(dir);
   try {
     checkNewFolder(dir); // another process may have been quicker
-    checkDisk(dir, settings);
     if (excluded !== null) writeExcluded(dir, excluded);
     await copySeeds(dir, request.seeds, 'anew');
     return { dir, lock, identity: writeIdentity(dir, settings) }; // last: from here on it is a crawl
@@ -74,9 +77,9 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const more = seeds.file !== null || seeds.urls.length > 0;
   if (more) await checkSeeds(seeds, request.say);
   checkStore(dir);
+  checkDisk(dir, settings);
   const lock = lockCrawl(dir);
   try {
-    checkDisk(dir, settings);
     if (excluded !== null) writeExcluded(dir, excluded);
     if (more) await copySeeds(dir, seeds, 'behind');
     return { dir, lock, identity: writeIdentity(dir, settings, former) };

@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly retryParked?: boolean;
+  /** A line in the log for every visit. */
+  readonly logPages?: boolean;
   readonly onSnapshot?: (snapshot: Snapshot) => void;
   readonly entries?: SupervisorOptions['entries'];
 }
@@ -95,7 +97,7 @@ class CrawlRun {
   async #crawl(): Promise<void> {
     const { dir, settings, log } = this.#options;
     this.#supervisor = await startSupervisor({
-      start: { settings, dir, userAgent: userAgentOf(settings), productToken: productTokenOf(settings) },
+      start: { settings, dir, userAgent: userAgentOf(settings), productToken: productTokenOf(settings), logPages: this.#options.logPages ?? false },
       log,
       onFault: (fault) => this.#fail(fault),
       ...(this.#options.entries ? { entries: this.#options.entries } : {}),

@@ -62,6 +62,11 @@ export interface Ask {
   readonly delayMs: number;
   readonly pagesMax: number | null;
   readonly sitePagesMax: number | null;
+  /**
+   * How long the leases hold by the store's time; after that the store frees them as `free` does, counted.
+   * Null where one process owns the store: there a lease ends with its holder.
+   */
+  readonly leaseMs: number | null;
 }
 
 export interface Claimed {

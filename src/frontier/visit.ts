@@ -24,6 +24,9 @@ import { TRIES_MAX } from './store.ts';
 /** A connection is kept for the site's next visit when that comes this soon. */
 const KEEP_WITHIN_MS = 2_000;
 
+/** So long before its lease runs out a visit gives up: time for what is on its way to arrive. */
+const LEASE_MARGIN_MS = 5_000;
+
 /** What the steps of a visit have gathered so far. */
 interface Course {
   readonly visit: Visit;
@@ -50,12 +53,14 @@ interface End {
   readonly saysNothing?: boolean;
 }
 
-export const visit = async (parts: VisitParts, leased: Visit, signal: AbortSignal): Promise<Settlement> => {
+export const visit = async (parts: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
+  const { signal, done } = untilDeadline(parts, leased, stop);
   const course: Course = { visit: leased, signal, robots: leased.robots, fetchedRobots: null, robotsCalls: [], rule: '', exchanges: [] };
   let end: End;
   try {
     end = await follow(parts, course);
   } finally {
+    done();
     for (const exchange of course.exchanges) parts.forget(exchange);
   }
   const settlement = settlementOf(parts, course, end);
@@ -63,6 +68,15 @@ export const visit = async (parts: VisitParts, leased: Visit, signal: AbortSigna
   if (end.links && end.links.length > 0) await parts.admit(end.links);
   await parts.settle(settlement);
   return settlement;
+};
+
+/** A lease that runs out may be given to another: some time before that, this visit sends nothing more. */
+const untilDeadline = ({ clock }: VisitParts, { leaseUntil }: Visit, stop: AbortSignal): { signal: AbortSignal; done: () => void } => {
+  if (leaseUntil === null) return { signal: stop, done: () => {} };
+  const over = new AbortController();
+  const ended = new AbortController();
+  void clock.sleep(leaseUntil - LEASE_MARGIN_MS - clock.now(), ended.signal).then(() => over.abort());
+  return { signal: AbortSignal.any([stop, over.signal]), done: () => ended.abort() };
 };
 
 const follow = async (parts: VisitParts, course: Course): Promise<End> => {

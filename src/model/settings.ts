@@ -45,6 +45,9 @@ export const defaultThreads = (cores: number): { fetchers: number; parsers: numb
   parsers: Math.max(1, Math.round(cores / 2)),
 });
 
+/** Sockets of a fetch thread: one per visit, and some for connections kept until the site's next visit. */
+export const socketsMaxOf = ({ concurrency }: Pick<Settings, 'concurrency'>): number => Math.ceil(concurrency * 1.25);
+
 export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   email: { flag: 'email', kind: 'text', value: 'ADDRESS', fallback: '', says: 'contact for site owners, sent with every call; required' },
   userAgent: { flag: 'user-agent', kind: 'text', value: 'NAME', fallback: '', says: 'product token of the User-Agent, matched in robots.txt (default Gossamer/<version>); the contact is always added' },

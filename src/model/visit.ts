@@ -25,6 +25,8 @@ export interface Visit {
   /** How often this link was claimed, this time included. */
   readonly tries: number;
   readonly claimedAt: number;
+  /** When the lease runs out; null when it holds as long as its holder lives. */
+  readonly leaseUntil: number | null;
   /** The site's pace before the claim moved its clock. */
   readonly pace: Pace;
   /** The rules of the link's own origin, fresh or stale; null when they were never fetched. */

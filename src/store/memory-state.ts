@@ -18,6 +18,7 @@ export interface Waiting {
 export interface Lease extends Waiting {
   readonly id: number;
   readonly holder: string;
+  readonly until: number | null;
 }
 
 export interface Site {

@@ -38,7 +38,7 @@ export const openMemoryStore = ({ clock, archive, state = createMemoryState() }:
     pages: () => [...state.pages],
     admit: async (links) => (whileOpen(), admit(state, links, clock.now())),
     claim: async (ask) => (whileOpen(), claim(state, ask, clock.now())),
-    settle: async (settlements) => (whileOpen(), settle(state, archive, settlements)),
+    settle: async (settlements) => (whileOpen(), settle(state, settlements, { archive, now: clock.now() })),
     steer: async (orders) => (whileOpen(), steer(state, orders, clock.now())),
     census: async () => (whileOpen(), census(state, clock.now())),
     close: async () => {
@@ -65,6 +65,9 @@ const admit = (state: MemoryState, links: readonly Link[], now: number): Admitte
 };
 
 const claim = (state: MemoryState, ask: Ask, now: number): Claimed => {
+  for (const site of state.sites.values()) {
+    if (site.lease !== null && site.lease.until !== null && site.lease.until <= now) free(state, site, { counted: true, at: site.lease.until });
+  }
   const shards = new Set(ask.shards);
   const mine = ready(state).filter((site) => shards.has(site.shard));
   const room = ask.pagesMax === null ? Infinity : ask.pagesMax - state.answered - leasedLinks(state);
@@ -75,36 +78,38 @@ const claim = (state: MemoryState, ask: Ask, now: number): Claimed => {
     if (ask.sitePagesMax !== null && site.pages >= ask.sitePagesMax) {
       site.state = 'held';
       held++;
-    } else visits.push(lease(state, site, { holder: ask.holder, delayMs: ask.delayMs, now }));
+    } else visits.push(lease(state, site, { ask, now }));
   }
   if (visits.length + held > 0) state.changes++;
   const next = mine.find((site) => site.state === 'open' && site.lease === null);
   return { visits, nextDueAt: next ? next.pace.dueAt : null };
 };
 
-const lease = (state: MemoryState, site: Site, by: { holder: string; delayMs: number; now: number }): Visit => {
+const lease = (state: MemoryState, site: Site, { ask, now }: { ask: Ask; now: number }): Visit => {
   const [head, ...rest] = site.line;
   if (!head) throw new Error(`site ${site.name} was claimed with no link waiting`);
   const id = ++state.leaseLast;
   const tries = head.tries + 1;
   const former = site.pace;
   // The delay asked for is the least: a site never visited has none, and a longer one holds at once.
-  const delayMs = Math.max(former.delayMs, by.delayMs);
+  const delayMs = Math.max(former.delayMs, ask.delayMs);
   site.line = rest;
-  site.lease = { id, holder: by.holder, link: head.link, tries };
-  site.pace = { ...former, delayMs, dueAt: by.now + delayMs };
+  const leaseUntil = ask.leaseMs === null ? null : now + ask.leaseMs;
+  site.lease = { id, holder: ask.holder, link: head.link, tries, until: leaseUntil };
+  site.pace = { ...former, delayMs, dueAt: now + delayMs };
   const robots = state.robots.get(new URL(head.link.url).origin) ?? null;
-  return { site: site.name, lease: id, link: head.link, tries, claimedAt: by.now, pace: former, robots };
+  return { site: site.name, lease: id, link: head.link, tries, claimedAt: now, leaseUntil, pace: former, robots };
 };
 
-const settle = (state: MemoryState, archive: Archive, settlements: readonly Settlement[]): Settled => {
+const settle = (state: MemoryState, settlements: readonly Settlement[], { archive, now }: { archive: Archive; now: number }): Settled => {
   const accepted = new Map<Site, Settlement>();
   for (const settlement of settlements) {
     if (settlement.fate === 'settled' && settlement.page === null) {
       throw new StoreFault(`a settlement of ${settlement.site} has no page`, 'report this as a bug');
     }
     const site = state.sites.get(settlement.site);
-    if (site?.lease?.id === settlement.lease && !accepted.has(site)) accepted.set(site, settlement);
+    if (site?.lease?.id !== settlement.lease || accepted.has(site)) continue;
+    if (site.lease.until === null || site.lease.until > now) accepted.set(site, settlement);
   }
   // Archive first: if it throws, nothing has changed and every lease is still in force.
   const places = appendRecords(archive, [...accepted.values()]);
@@ -186,17 +191,23 @@ const steer = (state: MemoryState, orders: readonly Order[], now: number): void 
   if (changed > 0) state.changes++;
 };
 
+/** Its holder died or its lease ran out: the link waits again, at the head, and the site a full delay from then. */
+const free = (state: MemoryState, site: Site, { counted, at }: { counted: boolean; at: number }): void => {
+  if (site.lease === null) throw new Error(`site ${site.name} has no lease to free`);
+  const { link, tries } = site.lease;
+  site.lease = null;
+  site.pace = { ...site.pace, dueAt: at + site.pace.delayMs };
+  if (counted && tries >= CLAIMS_MAX) {
+    writePage(state, site, { ...unansweredPage({ link, tries, outcome: 'gave-up', at }), place: null });
+  } else site.line.unshift({ link, tries: counted ? tries : tries - 1 });
+};
+
 /** Carry out an order on one site; false when it does not concern it. */
 const obey = (state: MemoryState, site: Site, { order, now }: { order: Order; now: number }): boolean => {
   switch (order.kind) {
     case 'free': {
       if (site.lease === null || (order.holder !== null && site.lease.holder !== order.holder)) return false;
-      const { link, tries } = site.lease;
-      site.lease = null;
-      site.pace = { ...site.pace, dueAt: now + site.pace.delayMs };
-      if (order.counted && tries >= CLAIMS_MAX) {
-        writePage(state, site, { ...unansweredPage({ link, tries, outcome: 'gave-up', at: now }), place: null });
-      } else site.line.unshift({ link, tries: order.counted ? tries : tries - 1 });
+      free(state, site, { counted: order.counted, at: now });
       return true;
     }
     case 'retry-parked':

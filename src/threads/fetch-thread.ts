@@ -12,21 +12,21 @@ import { visit } from '../frontier/visit.ts';
 import { createClock } from '../lib/clock.ts';
 import { createGroup } from '../lib/group.ts';
 import type { Link } from '../model/link.ts';
+import { socketsMaxOf } from '../model/settings.ts';
 import type { Settlement } from '../model/settlement.ts';
+import type { Visit } from '../model/visit.ts';
 import { decodeText, isText } from '../parse/page.ts';
 import { createScope } from '../url/scope.ts';
 import { openSiteSet } from '../url/site-set.ts';
-import { toFault } from './fault.ts';
+import { ThreadFault, toFault } from './fault.ts';
 import { openHeart } from './heart.ts';
 import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
-import { createPageWork } from './page-work.ts';
+import { createPageWork, workOrLost } from './page-work.ts';
 import { createParsePool } from './parse-pool.ts';
 import { createStoreClient } from './store-port.ts';
 
 /** How often a fetch thread tells what it does and shows that it lives. */
 const REPORT_MS = 500;
-/** Sockets beyond one per visit: connections kept for a visit that comes soon. */
-const KEPT_SOCKETS_SHARE = 0.25;
 
 const start = workerData as FetchStart;
 const { settings } = start;
@@ -45,7 +45,7 @@ const fetcher = createFetcher({
   clock,
   userAgent: start.userAgent,
   from: settings.email,
-  socketsMax: Math.ceil(settings.concurrency * (1 + KEPT_SOCKETS_SHARE)),
+  socketsMax: socketsMaxOf(settings),
   bodyMemoryBytes: Math.ceil(settings.bodyMemoryBytes / settings.fetchers),
   connectTimeoutMs: Math.min(settings.timeoutMs, 10_000),
   answerTimeoutMs: settings.timeoutMs,
@@ -87,7 +87,7 @@ const partsOn = (store: Store): VisitParts => {
       return exchange;
     },
     forget: fetcher.forget,
-    parse: settings.parsers === 0 ? async (job) => workHere(job) : pool.parse,
+    parse: settings.parsers === 0 ? async (job) => workOrLost(workHere, job) : pool.parse,
     readText: (answer) => decodeText(answer.headers, answer.body),
     admit: (batch) => links.add(batch),
     settle: (settlement) => settlements.add([settlement]),
@@ -106,6 +106,11 @@ const report = (): void => {
   });
 };
 
+const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
+  const { fate, page } = await visit(parts, leased, abort.signal);
+  tell({ kind: 'log', message: `${fate} ${page?.outcome ?? '-'} ${page?.status ?? '-'} ${leased.link.url}` });
+};
+
 const run = async (store: Store): Promise<void> => {
   const timer = setInterval(report, REPORT_MS);
   try {
@@ -116,12 +121,14 @@ const run = async (store: Store): Promise<void> => {
       stop: stop.signal,
       claim: ({ visits }) => store.claim({
         holder: start.name, shards: start.shards, visits, delayMs: settings.delayMs,
-        pagesMax: settings.maxPages, sitePagesMax: settings.maxPagesPerSite,
+        pagesMax: settings.maxPages, sitePagesMax: settings.maxPagesPerSite, leaseMs: null,
       }),
-      visit: (leased) => visit(parts, leased, abort.signal),
+      visit: start.logPages ? (leased) => loggedVisit(parts, leased) : (leased) => visit(parts, leased, abort.signal),
     }, gauges);
     report();
   } catch (error) {
+    // The store cannot go on: nobody can. Anything else is a defect in this thread, which dies of it and is started again.
+    if (!(error instanceof ThreadFault)) throw error;
     tell({ kind: 'fault', fault: toFault(error) });
   } finally {
     clearInterval(timer);

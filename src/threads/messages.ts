@@ -17,6 +17,8 @@ export interface ThreadStart {
   /** What goes into headers and warcinfo records. */
   readonly userAgent: string;
   readonly productToken: string;
+  /** A line for every visit. */
+  readonly logPages: boolean;
 }
 
 export interface FetchStart extends ThreadStart {
@@ -48,6 +50,7 @@ export type ToFetchThread =
 
 export type FromFetchThread =
   | { readonly kind: 'report'; readonly report: FetchReport }
+  | { readonly kind: 'log'; readonly message: string }
   | { readonly kind: 'fault'; readonly fault: Fault };
 
 export type ToParseThread = { readonly kind: 'client'; readonly port: MessagePort };

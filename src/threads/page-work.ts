@@ -13,6 +13,15 @@ export interface PageWorkOptions {
   readonly productToken: string;
 }
 
+/** A page that makes the work throw is lost, as one that ends its thread is; the thread is not. */
+export const workOrLost = (work: PageWork, job: ParseJob): Parsed => {
+  try {
+    return work(job);
+  } catch {
+    return { kind: 'lost', culprit: true };
+  }
+};
+
 export const createPageWork = ({ settings, productToken }: PageWorkOptions): PageWork => ({ robots, page, read }) => {
   let findings: Findings | null = null;
   let cut = false;

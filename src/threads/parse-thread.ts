@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openHeart } from './heart.ts';
 import type { ThreadStart, ToParseThread } from './messages.ts';
-import { createPageWork, type PageWork } from './page-work.ts';
+import { createPageWork, workOrLost, type PageWork } from './page-work.ts';
 import type { ParseReply, ParseRequest } from './parse-pool.ts';
 
 /** Serves jobs with this work; the work may be wrapped, so that a test can plant a page that kills. */
@@ -14,9 +14,9 @@ export const serveParsing = (wrap: (work: PageWork) => PageWork = (work) => work
   parentPort!.on('message', ({ port }: ToParseThread) => {
     port.on('message', ({ id, job }: ParseRequest) => {
       heart.busy(id);
-      const parsed = work(job);
+      const parsed = workOrLost(work, job);
       heart.rest();
-      port.postMessage({ id, parsed } satisfies ParseReply, parsed.records ? [parsed.records.bytes.buffer] : []);
+      port.postMessage({ id, parsed } satisfies ParseReply, parsed.kind === 'parsed' && parsed.records ? [parsed.records.bytes.buffer] : []);
     });
   });
 };

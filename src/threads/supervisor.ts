@@ -10,8 +10,9 @@ import { newHeart, openHeart, type Heart } from './heart.ts';
 import type { FetchReport, FetchStart, FromFetchThread, FromStoreThread, ThreadStart, ToFetchThread, ToStoreThread } from './messages.ts';
 import { createStoreClient } from './store-port.ts';
 
-/** Threads that may die before the crawl is stopped: more is not bad luck but a defect or a lack of memory. */
+/** Threads that may die within this time before the crawl is stopped: more is not bad luck but a defect or a lack of memory. */
 const RESTARTS_MAX = 20;
+const RESTARTS_WITHIN_MS = 3_600_000;
 /** A parse that takes longer is ended with its thread; a page of the largest size takes a second. */
 const PARSE_DEADLINE_MS = 20_000;
 /** A fetch thread whose event loop stands still for this long is ended. */
@@ -71,6 +72,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
   const lastReports = new Map<string, FetchReport>();
   let plan: FetchPlan | null = null;
   let restarts = 0;
+  let deaths: number[] = [];
   let stopping = false;
   let faulted = false;
 
@@ -109,8 +111,11 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     const fault = toFault(error);
     if (thread.role === 'store') return fail(fault);
     options.log('warn', `thread ${thread.name} died: ${fault.message}`);
-    if (++restarts > RESTARTS_MAX) {
-      return fail({ ...fault, message: `threads died ${restarts} times, the last one with: ${fault.message}`, advice: 'look at the log, then resume' });
+    const now = performance.now();
+    deaths = [...deaths.filter((at) => now - at < RESTARTS_WITHIN_MS), now];
+    restarts++;
+    if (deaths.length > RESTARTS_MAX) {
+      return fail({ ...fault, message: `threads died ${deaths.length} times within an hour, the last one with: ${fault.message}`, advice: 'look at the log, then resume' });
     }
     restart(thread).catch((cause: unknown) => fail(toFault(cause)));
   };
@@ -143,6 +148,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     const fetcher = launch('fetch', `fetch-${index}`, { anchor, shards, index, ...plan! });
     fetcher.worker.on('message', (message: FromFetchThread) => {
       if (message.kind === 'report') lastReports.set(fetcher.name, message.report);
+      else if (message.kind === 'log') options.log('debug', message.message);
       else fail(message.fault);
     });
     for (const thread of threads.values()) if (thread.role === 'parse') connectParser(fetcher, thread);

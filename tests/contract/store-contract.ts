@@ -3,6 +3,7 @@
 import { admitContract } from './store-admit.ts';
 import { claimContract } from './store-claim.ts';
 import { crashContract } from './store-crash.ts';
+import { leaseContract } from './store-leases.ts';
 import { behaviourOf } from './store-scene.ts';
 import type { OpenStore } from './store-scene.ts';
 import { settleContract } from './store-settle.ts';
@@ -11,13 +12,14 @@ import { walkContract } from './store-walk.ts';
 
 export type { OpenedStore, OpenOptions, OpenStore } from './store-scene.ts';
 
-/** Registers all behaviours for one kind of store, under its name. */
-export const storeContract = (name: string, open: OpenStore): void => {
+/** Registers all behaviours for one kind of store, under its name. Leases run out on stores that processes share. */
+export const storeContract = (name: string, open: OpenStore, { leasesRunOut = false } = {}): void => {
   const it = behaviourOf(name, open);
   admitContract(it);
   claimContract(it);
   settleContract(it);
   steerContract(it);
   crashContract(it);
+  if (leasesRunOut) leaseContract(it);
   walkContract(it);
 };

@@ -89,6 +89,7 @@ export const ask = (changes: Partial<Ask> = {}): Ask => ({
   delayMs: DELAY_MS,
   pagesMax: null,
   sitePagesMax: null,
+  leaseMs: null,
   ...changes,
 });
 

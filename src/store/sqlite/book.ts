@@ -61,10 +61,10 @@ export const inTransaction = <T>(book: Book, work: () => T): T => {
     for (const print of book.provisional) book.seen.add(print);
     return result;
   } catch (error) {
-    if (book.db.isTransaction) book.db.exec('ROLLBACK');
-    book.archive.cut(archiveBefore);
     book.tally = tallyBefore;
     book.notBefore.fill(-Infinity);
+    if (book.db.isTransaction) book.db.exec('ROLLBACK');
+    book.archive.cut(archiveBefore);
     throw error;
   } finally {
     book.provisional.clear();

@@ -79,6 +79,7 @@ const lease = (book: Book, site: DueSite, { ask, now }: { ask: Ask; now: number 
     link,
     tries: tries + 1,
     claimedAt: now,
+    leaseUntil: null, // one process owns this store
     pace: {
       dueAt: site.due_at, delayMs: site.delay_ms, crawlDelayMs: site.crawl_delay_ms,
       responseMs: site.response_ms, failures: site.failures,
