@@ -1,5 +1,6 @@
 /** One run of a crawl: from an open directory to the reason why it ended. */
 
+import { isFinished } from '../frontier/finished.ts';
 import type { ArchiveEnd, Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Log } from '../observe/log.ts';
@@ -130,10 +131,11 @@ class CrawlRun {
   async #watch(): Promise<void> {
     const { settings, dir, log } = this.#options;
     while (!this.#ending.signal.aborted) {
+      const before = this.#census;
       await this.#look();
-      const { waiting, leased, pages } = this.#census!;
-      if (settings.maxPages !== null && pages >= settings.maxPages) this.end('max-pages');
-      else if (waiting === 0 && leased === 0) this.end('finished');
+      const census = this.#census!;
+      if (settings.maxPages !== null && census.pages >= settings.maxPages) this.end('max-pages');
+      else if (isFinished(before, census)) this.end('finished');
       else if (settings.maxDurationMs !== null && performance.now() - this.#startedAt >= settings.maxDurationMs) this.end('max-duration');
       else if (diskFreeBytes(dir) < settings.diskReserveBytes) {
         log('warn', 'the disk has less free space than --disk-reserve asks for');

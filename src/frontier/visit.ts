@@ -75,7 +75,9 @@ const untilDeadline = ({ clock }: VisitParts, { leaseUntil }: Visit, stop: Abort
   if (leaseUntil === null) return { signal: stop, done: () => {} };
   const over = new AbortController();
   const ended = new AbortController();
-  void clock.sleep(leaseUntil - LEASE_MARGIN_MS - clock.now(), ended.signal).then(() => over.abort());
+  const leftMs = leaseUntil - LEASE_MARGIN_MS - clock.now();
+  if (leftMs <= 0) over.abort(); // the claim was long on its way: nothing may leave at all
+  else void clock.sleep(leftMs, ended.signal).then(() => over.abort());
   return { signal: AbortSignal.any([stop, over.signal]), done: () => ended.abort() };
 };
 

@@ -4,16 +4,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createFetcher } from '../fetch/fetcher.ts';
 import { readConnectTo } from '../fetch/connect-to.ts';
 import { runClaimLoop, type LoopGauges } from '../frontier/claim-loop.ts';
+import { createCrew, type Crew } from '../frontier/crew.ts';
 import type { VisitParts } from '../frontier/parts.ts';
-import { createRecentlyAdmitted } from '../frontier/recent.ts';
-import { createRouter } from '../frontier/router.ts';
 import type { Store } from '../frontier/store.ts';
 import { visit } from '../frontier/visit.ts';
 import { createClock } from '../lib/clock.ts';
-import { createGroup } from '../lib/group.ts';
-import type { Link } from '../model/link.ts';
 import { socketsMaxOf } from '../model/settings.ts';
-import type { Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
 import { decodeText, isText } from '../parse/page.ts';
 import { createScope } from '../url/scope.ts';
@@ -60,39 +56,27 @@ const scope = createScope({
   seeded: start.seeded && openSiteSet(start.seeded),
   excluded: start.excluded && openSiteSet(start.excluded),
 });
-const recent = createRecentlyAdmitted();
-const router = createRouter({ scope, recent });
 const workHere = createPageWork(start);
+let refused: Crew['refused'] = {};
 
-const partsOn = (store: Store): VisitParts => {
-  const links = createGroup<Link>(async (batch) => {
-    await store.admit(batch);
-    recent.note(batch);
-  });
-  const settlements = createGroup<Settlement>(async (batch) => {
-    await store.settle(batch);
-  });
-  return {
-    clock, scope, router,
-    rules: {
-      pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
-      productToken: start.productToken,
-      bodyBytesMax: settings.bodyBytesMax,
-      isText,
-    },
-    fetch: async (call, signal) => {
-      counts.calls++;
-      const exchange = await fetcher.fetch(call, signal);
-      if (exchange.kind === 'failed') counts.failures++;
-      return exchange;
-    },
-    forget: fetcher.forget,
-    parse: settings.parsers === 0 ? async (job) => workOrLost(workHere, job) : pool.parse,
-    readText: (answer) => decodeText(answer.headers, answer.body),
-    admit: (batch) => links.add(batch),
-    settle: (settlement) => settlements.add([settlement]),
-  };
-};
+const crewOn = (store: Store): Crew => createCrew({
+  clock, scope, store,
+  rules: {
+    pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
+    productToken: start.productToken,
+    bodyBytesMax: settings.bodyBytesMax,
+    isText,
+  },
+  fetch: async (call, signal) => {
+    counts.calls++;
+    const exchange = await fetcher.fetch(call, signal);
+    if (exchange.kind === 'failed') counts.failures++;
+    return exchange;
+  },
+  forget: fetcher.forget,
+  parse: settings.parsers === 0 ? async (job) => workOrLost(workHere, job) : pool.parse,
+  readText: (answer) => decodeText(answer.headers, answer.body),
+});
 
 const report = (): void => {
   heart.busy(); // beats while the event loop turns
@@ -101,7 +85,7 @@ const report = (): void => {
     kind: 'report',
     report: {
       visits: gauges.visits, slots: gauges.slots, ...counts, bodyBytes, sockets: http + https,
-      waitingForParser: pool.waiting(), refused: router.refused,
+      waitingForParser: pool.waiting(), refused,
     },
   });
 };
@@ -114,7 +98,8 @@ const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
 const run = async (store: Store): Promise<void> => {
   const timer = setInterval(report, REPORT_MS);
   try {
-    const parts = partsOn(store);
+    const { parts, refused: counted } = crewOn(store);
+    refused = counted;
     await runClaimLoop({
       clock,
       slots: settings.concurrency,
