@@ -34,7 +34,7 @@ const loop = async (): Promise<void> => {
     const exchange = await fetcher.fetch({ url, bodyBytesMax: BODY_BYTES_MAX, wantsBody: () => true, keepMs: 0 });
     if (exchange.kind === 'answered') {
       const findings = mode === 'records'
-        ? work({ robots: [], page: exchange, read: true }).findings!
+        ? work({ lease: 0, robots: [], page: exchange, read: true }).findings!
         : parsePage({ url, headers: exchange.headers, body: exchange.body, textBytesMax: BODY_BYTES_MAX, productToken: 'gossamer' }).findings;
       for (const href of findings.hrefs) if (URL.parse(href, findings.base)) links++;
       pages++;

@@ -17,7 +17,7 @@ const AT = 1_000_000;
 const ask = (event: PaceEvent, changed: Partial<PaceQuestion> = {}): PaceAnswer =>
   nextPace({ pace: FRESH, event, crawlDelayMs: null, settings: SETTINGS, ...changed });
 const answered = (responseMs: number, at = AT): PaceEvent => ({ kind: 'answered', at, responseMs });
-const trouble = (retryAfterMs: number | null = null, at = AT): PaceEvent => ({ kind: 'trouble', at, retryAfterMs });
+const trouble = (retryAfterMs: number | null = null, at = AT): PaceEvent => ({ kind: 'trouble', at, responseMs: null, retryAfterMs });
 
 test('after an answer a site is called again when its delay is over, and not before', () => {
   assert.deepEqual(ask(answered(100)), {
@@ -196,4 +196,9 @@ test('a directive with a value is not the name of a bot', () => {
     'max-snippet: 10, nofollow', 'unavailable_after: 25 Jun 2010 15:00:00 PST, nofollow', 'max-image-preview:large, nofollow',
     'max-video-preview: -1, nofollow', 'unavailable_after: Friday, 25-Jun-10 15:00:00 UTC, nofollow',
   ]) assert.deepEqual(readRobotsTag(value, 'Gossamer'), { noindex: false, nofollow: true }, value);
+});
+
+test('a slow answer that tells of trouble counts as a slow answer', () => {
+  const slow: PaceEvent = { kind: 'trouble', at: AT, responseMs: 4_000, retryAfterMs: null };
+  assert.equal(ask(slow, { settings: { ...SETTINGS, troubleDelayMs: 0 } }).pace.dueAt, AT + 40_000);
 });

@@ -7,8 +7,8 @@ import type { Ask, Claimed } from './store.ts';
 
 /** Between two claims, so that visits that end close together are replaced by one claim. */
 const CLAIM_GAP_MS = 10;
-/** How long the loop sleeps at the most when nothing is due: links admitted meanwhile may be. */
-const IDLE_MS = 50;
+/** How long the loop sleeps at the most when nothing is due: another thread may have admitted links. */
+const IDLE_MS = 250;
 /** Slots open over this time, so that a crawl does not start with a storm of connections. */
 const RAMP_MS = 5_000;
 const RAMP_SLOTS_FIRST = 10;
@@ -55,14 +55,13 @@ export const runClaimLoop = async (parts: ClaimLoopParts, gauges: LoopGauges = {
     while (!halt.signal.aborted) {
       gauges.slots = slotsOpen(parts.slots, clock.now() - startedAt);
       const free = gauges.slots - gauges.visits;
-      if (free <= 0) {
-        await Promise.race([freed.passed(), clock.sleep(IDLE_MS, halt.signal)]);
-        continue;
-      }
-      const { visits, nextDueAt } = await parts.claim({ visits: free });
+      const { visits, nextDueAt } = free > 0 ? await parts.claim({ visits: free }) : NOTHING;
       for (const visit of visits) start(visit);
-      const idleMs = Math.min(IDLE_MS, (nextDueAt ?? Infinity) - clock.now());
-      await clock.sleep(visits.length < free ? Math.max(CLAIM_GAP_MS, idleMs) : CLAIM_GAP_MS, halt.signal);
+      if (visits.length < free || free <= 0) {
+        // Nothing more can be claimed before a visit ends (and with it a slot is free, or its site due), or time passes.
+        await Promise.race([freed.passed(), clock.sleep(Math.min(IDLE_MS, (nextDueAt ?? Infinity) - clock.now()), halt.signal)]);
+      }
+      await clock.sleep(CLAIM_GAP_MS, halt.signal);
     }
   } finally {
     while (gauges.visits > 0) await freed.passed();
@@ -70,6 +69,8 @@ export const runClaimLoop = async (parts: ClaimLoopParts, gauges: LoopGauges = {
   }
   if (fault) throw (fault as { error: unknown }).error;
 };
+
+const NOTHING: Claimed = { visits: [], nextDueAt: null };
 
 const slotsOpen = (slots: number, sinceStartMs: number): number =>
   Math.min(slots, RAMP_SLOTS_FIRST + Math.floor((slots * sinceStartMs) / RAMP_MS));

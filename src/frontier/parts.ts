@@ -43,6 +43,8 @@ export interface PageCall {
 }
 
 export interface ParseJob {
+  /** The lease of the visit: if parsing ends its thread, this is what it died of. */
+  readonly lease: number;
   /** The calls for robots.txt in this visit, for the archive. */
   readonly robots: readonly Answered[];
   readonly page: Answered | null;

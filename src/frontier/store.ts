@@ -84,8 +84,9 @@ export type Order =
   /** Free the leases of a holder that died, or of all (null). Its links go back to the head of
    *  their lines; a link claimed `CLAIMS_MAX` times is settled as `gave-up`. Each site waits a
    *  full delay from now, because its call may just have left. With `counted` false (the holder
-   *  was stopped on purpose) the claim is taken back from the link's tries. */
-  | { readonly kind: 'free'; readonly holder: string | null; readonly counted: boolean }
+   *  was stopped on purpose) the claim is taken back from the link's tries; where it is known of which
+   *  lease the holder died, from those of all other links. */
+  | { readonly kind: 'free'; readonly holder: string | null; readonly counted: boolean; readonly culprit?: number }
   /** Parked sites may be called again, from now on, with no failures. */
   | { readonly kind: 'retry-parked' }
   /** Held sites below this budget wait again; null lifts it. */

@@ -150,7 +150,7 @@ const answered = async (parts: VisitParts, course: Course, exchange: Answered): 
 
   const outcome = outcomeOf(parts, exchange);
   const target = outcome === 'redirected' ? redirectTarget(parts, link, exchange) : null;
-  const parsed = await parts.parse({ robots: course.robotsCalls, page: exchange, read: outcome === 'fetched' });
+  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange, read: outcome === 'fetched' });
   if (parsed.kind === 'lost') return lost(parts, course, { parsed, event });
   const { findings } = parsed;
   const page = answeredPage({
@@ -196,18 +196,19 @@ const unvisited = (parts: VisitParts, course: Course, outcome: OutcomeName): End
 /** Archives the robots.txt of a visit that has no page to archive. */
 const recordsOnly = async (parts: VisitParts, course: Course, end: End): Promise<End> => {
   if (course.robotsCalls.length === 0) return end;
-  const parsed = await parts.parse({ robots: course.robotsCalls, page: null, read: false });
+  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: null, read: false });
   return parsed.kind === 'parsed' ? { ...end, records: parsed.records } : end;
 };
 
 const calls = (course: Course): boolean => course.robotsCalls.length > 0;
 
 const troubleEvent = (parts: VisitParts, exchange: Exchange): PaceEvent => {
-  if (exchange.kind === 'failed') return { kind: 'trouble', at: exchange.endedAt, retryAfterMs: null };
+  if (exchange.kind === 'failed') return { kind: 'trouble', at: exchange.endedAt, responseMs: null, retryAfterMs: null };
   const retryAfter = exchange.headers['retry-after'];
   return {
     kind: 'trouble',
     at: exchange.answeredAt,
+    responseMs: exchange.answeredAt - exchange.startedAt,
     retryAfterMs: retryAfter === undefined ? null : readRetryAfterMs(retryAfter, parts.clock.now()),
   };
 };

@@ -27,7 +27,8 @@ export interface PaceSettings {
 /** `at` is a moment when the site had certainly seen the call: the first byte of its answer, or the end of a failed call. */
 export type PaceEvent =
   | { readonly kind: 'answered'; readonly at: number; readonly responseMs: number }
-  | { readonly kind: 'trouble'; readonly at: number; readonly retryAfterMs: number | null }
+  /** `responseMs` when it was an answer that told of trouble; null when there was none. */
+  | { readonly kind: 'trouble'; readonly at: number; readonly responseMs: number | null; readonly retryAfterMs: number | null }
   /** Nothing left for the site: it gets its former clock back. */
   | { readonly kind: 'no-call' };
 
@@ -58,7 +59,7 @@ export const nextPace = ({ pace, event, crawlDelayMs, settings }: PaceQuestion):
       return { pace: { dueAt, delayMs, crawlDelayMs: asked, responseMs, failures: 0 }, parked: false };
     }
     case 'trouble': {
-      const { responseMs } = pace;
+      const responseMs = event.responseMs ?? pace.responseMs;
       const failures = pace.failures + 1;
       const delayMs = delayInForce(settings, asked, responseMs);
       const backoffMs = Math.max(settings.troubleDelayMs, delayMs) * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);

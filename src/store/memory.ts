@@ -207,7 +207,7 @@ const obey = (state: MemoryState, site: Site, { order, now }: { order: Order; no
   switch (order.kind) {
     case 'free': {
       if (site.lease === null || (order.holder !== null && site.lease.holder !== order.holder)) return false;
-      free(state, site, { counted: order.counted, at: now });
+      free(state, site, { counted: order.counted && (order.culprit ?? site.lease.id) === site.lease.id, at: now });
       return true;
     }
     case 'retry-parked':

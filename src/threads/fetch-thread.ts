@@ -5,7 +5,7 @@ import { createFetcher } from '../fetch/fetcher.ts';
 import { readConnectTo } from '../fetch/connect-to.ts';
 import { runClaimLoop, type LoopGauges } from '../frontier/claim-loop.ts';
 import { createCrew, type Crew } from '../frontier/crew.ts';
-import type { VisitParts } from '../frontier/parts.ts';
+import type { Parsed, ParseJob, VisitParts } from '../frontier/parts.ts';
 import type { Store } from '../frontier/store.ts';
 import { visit } from '../frontier/visit.ts';
 import { createClock } from '../lib/clock.ts';
@@ -31,7 +31,7 @@ const tell = (message: FromFetchThread): void => main.postMessage(message);
 
 const clock = createClock(start.anchor);
 const heart = openHeart(start.heart);
-const pool = createParsePool(start.index);
+const pool = createParsePool();
 const stop = new AbortController();
 const abort = new AbortController();
 const gauges: LoopGauges = { visits: 0, slots: 0 };
@@ -59,6 +59,14 @@ const scope = createScope({
 const workHere = createPageWork(start);
 let refused: Crew['refused'] = {};
 
+/** The heart says which page is being parsed, so that a page that ends this thread is known afterwards. */
+const parseHere = async (job: ParseJob): Promise<Parsed> => {
+  heart.busy(job.lease);
+  const parsed = workOrLost(workHere, job);
+  heart.busy();
+  return parsed;
+};
+
 const crewOn = (store: Store): Crew => createCrew({
   clock, scope, store,
   rules: {
@@ -74,7 +82,7 @@ const crewOn = (store: Store): Crew => createCrew({
     return exchange;
   },
   forget: fetcher.forget,
-  parse: settings.parsers === 0 ? async (job) => workOrLost(workHere, job) : pool.parse,
+  parse: settings.parsers === 0 ? parseHere : pool.parse,
   readText: (answer) => decodeText(answer.headers, answer.body),
 });
 
@@ -133,7 +141,7 @@ main.on('message', (message: ToFetchThread) => {
     case 'parser':
       return pool.add(message.name, message.port);
     case 'parser-gone':
-      return pool.remove(message.name, message.job);
+      return pool.remove(message.name, message.lease);
     case 'stop':
       stop.abort();
       // What is still under way then is cut off, and its links wait again.

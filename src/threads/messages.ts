@@ -26,8 +26,6 @@ export interface FetchStart extends ThreadStart {
   readonly shards: readonly number[];
   readonly seeded: SharedFingerprints | null;
   readonly excluded: SharedFingerprints | null;
-  /** Sets this thread's jobs apart from those of other fetch threads. */
-  readonly index: number;
 }
 
 export type ToStoreThread =
@@ -43,8 +41,8 @@ export type FromStoreThread =
 export type ToFetchThread =
   | { readonly kind: 'store'; readonly port: MessagePort }
   | { readonly kind: 'parser'; readonly name: string; readonly port: MessagePort }
-  /** A parse thread died; `job` is the one it was working on, 0 for none. */
-  | { readonly kind: 'parser-gone'; readonly name: string; readonly job: number }
+  /** A parse thread died; `lease` is that of the job it was working on, 0 for none. */
+  | { readonly kind: 'parser-gone'; readonly name: string; readonly lease: number }
   /** No new visits; those under way have so long to end. */
   | { readonly kind: 'stop'; readonly graceMs: number };
 

@@ -3,25 +3,20 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Parsed, ParseJob } from '../frontier/parts.ts';
 
-export interface ParseRequest {
-  readonly id: number;
-  readonly job: ParseJob;
-}
+/** A visit parses one thing at a time, so its lease names the job. */
+export type ParseRequest = ParseJob;
 
 export interface ParseReply {
-  readonly id: number;
+  readonly lease: number;
   readonly parsed: Parsed;
 }
 
 /** One being parsed and one ready, per parse thread and fetch thread; more would only fill memory. */
 const JOBS_PER_PARSER = 2;
-/** Job numbers fit the heart's 32 bits: the upper ones name the fetch thread. */
-const JOB_NUMBERS = 2 ** 23;
-
 export interface ParsePool {
   parse(job: ParseJob): Promise<Parsed>;
   add(name: string, port: MessagePort): void;
-  /** A parse thread died while it worked on that job: its jobs are lost. */
+  /** A parse thread died while it worked on the job of that lease: its jobs are lost. */
   remove(name: string, culprit: number): void;
   /** Jobs that wait for a parse thread. */
   waiting(): number;
@@ -34,23 +29,17 @@ interface Parser {
   readonly jobs: Map<number, (parsed: Parsed) => void>;
 }
 
-export const createParsePool = (fetchIndex: number): ParsePool => {
+export const createParsePool = (): ParsePool => {
   const parsers: Parser[] = [];
   const line: { job: ParseJob; resolve: (parsed: Parsed) => void }[] = [];
-  let counter = 0;
-  const nextId = (): number => {
-    counter = (counter + 1) % JOB_NUMBERS || 1;
-    return fetchIndex * JOB_NUMBERS + counter;
-  };
 
   const pump = (): void => {
     while (line.length > 0) {
       const parser = parsers.reduce<Parser | null>((least, one) => (least && least.jobs.size <= one.jobs.size ? least : one), null);
       if (!parser || parser.jobs.size >= JOBS_PER_PARSER) return;
       const { job, resolve } = line.shift()!;
-      const id = nextId();
-      parser.jobs.set(id, resolve);
-      parser.port.postMessage({ id, job } satisfies ParseRequest, bodiesOf(job));
+      parser.jobs.set(job.lease, resolve);
+      parser.port.postMessage(job satisfies ParseRequest, bodiesOf(job));
     }
   };
 
@@ -62,9 +51,9 @@ export const createParsePool = (fetchIndex: number): ParsePool => {
     add: (name, port) => {
       const parser: Parser = { name, port, jobs: new Map() };
       parsers.push(parser);
-      port.on('message', ({ id, parsed }: ParseReply) => {
-        const resolve = parser.jobs.get(id);
-        parser.jobs.delete(id);
+      port.on('message', ({ lease, parsed }: ParseReply) => {
+        const resolve = parser.jobs.get(lease);
+        parser.jobs.delete(lease);
         resolve?.(parsed);
         pump();
       });
@@ -75,7 +64,7 @@ export const createParsePool = (fetchIndex: number): ParsePool => {
       if (at < 0) return;
       const [parser] = parsers.splice(at, 1);
       parser!.port.close();
-      for (const [id, resolve] of parser!.jobs) resolve({ kind: 'lost', culprit: id === culprit });
+      for (const [lease, resolve] of parser!.jobs) resolve({ kind: 'lost', culprit: lease === culprit });
     },
     waiting: () => line.length,
     close: () => {

@@ -12,11 +12,11 @@ export const serveParsing = (wrap: (work: PageWork) => PageWork = (work) => work
   const heart = openHeart(start.heart);
   const work = wrap(createPageWork(start));
   parentPort!.on('message', ({ port }: ToParseThread) => {
-    port.on('message', ({ id, job }: ParseRequest) => {
-      heart.busy(id);
+    port.on('message', (job: ParseRequest) => {
+      heart.busy(job.lease);
       const parsed = workOrLost(work, job);
       heart.rest();
-      port.postMessage({ id, parsed } satisfies ParseReply, parsed.kind === 'parsed' && parsed.records ? [parsed.records.bytes.buffer] : []);
+      port.postMessage({ lease: job.lease, parsed } satisfies ParseReply, parsed.kind === 'parsed' && parsed.records ? [parsed.records.bytes.buffer] : []);
     });
   });
 };

@@ -106,7 +106,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
   // A thread that ends while nobody asked it to.
   const died = (thread: Thread, error: unknown): void => {
     threads.delete(thread.name);
-    if (thread.role === 'parse') tellFetchers({ kind: 'parser-gone', name: thread.name, job: thread.heart.job() });
+    if (thread.role === 'parse') tellFetchers({ kind: 'parser-gone', name: thread.name, lease: thread.heart.job() });
     if (stopping || faulted) return;
     const fault = toFault(error);
     if (thread.role === 'store') return fail(fault);
@@ -120,10 +120,11 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     restart(thread).catch((cause: unknown) => fail(toFault(cause)));
   };
 
-  const restart = async ({ role, name }: Thread): Promise<void> => {
+  const restart = async ({ role, name, heart }: Thread): Promise<void> => {
     if (role === 'fetch') {
       // Its visits died with it: their sites wait a full delay, their links go back to the head.
-      await store.steer([{ kind: 'free', holder: name, counted: true }]);
+      const culprit = heart.job();
+      await store.steer([{ kind: 'free', holder: name, counted: true, ...(culprit > 0 ? { culprit } : {}) }]);
       if (!stopping) startFetcher(Number(name.split('-')[1]));
     } else startParser(name);
   };
@@ -145,7 +146,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
 
   const startFetcher = (index: number): void => {
     const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => shard % settings.fetchers === index - 1);
-    const fetcher = launch('fetch', `fetch-${index}`, { anchor, shards, index, ...plan! });
+    const fetcher = launch('fetch', `fetch-${index}`, { anchor, shards, ...plan! });
     fetcher.worker.on('message', (message: FromFetchThread) => {
       if (message.kind === 'report') lastReports.set(fetcher.name, message.report);
       else if (message.kind === 'log') options.log('debug', message.message);

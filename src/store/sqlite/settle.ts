@@ -14,10 +14,11 @@ export interface LeasedSite extends LineEnds {
   shard: number;
   waiting: number;
   delay_ms: number;
+  lease: number;
   leased: string;
 }
 
-export const LEASED_COLUMNS = 'id, name, shard, waiting, delay_ms, leased, head, head_at, tail';
+export const LEASED_COLUMNS = 'id, name, shard, waiting, delay_ms, lease, leased, head, head_at, tail';
 
 export const settle = (book: Book, settlements: readonly Settlement[]): Settled => {
   const kept: { settlement: Settlement; site: LeasedSite }[] = [];

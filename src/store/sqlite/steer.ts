@@ -32,7 +32,7 @@ const free = (book: Book, order: Extract<Order, { kind: 'free' }>): void => {
   const where = order.holder === null ? '' : 'AND holder = ?';
   const sites = book.sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE state = ${SITE_LEASED} ${where}`)
     .all(...(order.holder === null ? [] : [order.holder])) as unknown as LeasedSite[];
-  for (const site of sites) freeOne(book, site, order.counted);
+  for (const site of sites) freeOne(book, site, order.counted && (order.culprit ?? site.lease) === site.lease);
 };
 
 const freeOne = (book: Book, site: LeasedSite, counted: boolean): void => {
