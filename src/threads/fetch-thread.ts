@@ -144,6 +144,7 @@ main.on('message', (message: ToFetchThread) => {
       return pool.remove(message.name, message.lease);
     case 'stop':
       stop.abort();
+      pool.expectNoMore();
       // What is still under way then is cut off, and its links wait again.
       setTimeout(() => abort.abort(), message.graceMs).unref();
       return;

@@ -18,6 +18,8 @@ export interface ParsePool {
   add(name: string, port: MessagePort): void;
   /** A parse thread died while it worked on the job of that lease: its jobs are lost. */
   remove(name: string, culprit: number): void;
+  /** The crawl stops: no dead parse thread will be replaced, so without one left no job waits for it. */
+  expectNoMore(): void;
   /** Jobs that wait for a parse thread. */
   waiting(): number;
   close(): void;
@@ -31,9 +33,11 @@ interface Parser {
 
 export const createParsePool = (): ParsePool => {
   const parsers: Parser[] = [];
+  let last = false;
   const line: { job: ParseJob; resolve: (parsed: Parsed) => void }[] = [];
 
   const pump = (): void => {
+    if (last && parsers.length === 0) for (const { resolve } of line.splice(0)) resolve({ kind: 'lost', culprit: false });
     while (line.length > 0) {
       const parser = parsers.reduce<Parser | null>((least, one) => (least && least.jobs.size <= one.jobs.size ? least : one), null);
       if (!parser || parser.jobs.size >= JOBS_PER_PARSER) return;
@@ -65,6 +69,11 @@ export const createParsePool = (): ParsePool => {
       const [parser] = parsers.splice(at, 1);
       parser!.port.close();
       for (const [lease, resolve] of parser!.jobs) resolve({ kind: 'lost', culprit: lease === culprit });
+      pump();
+    },
+    expectNoMore: () => {
+      last = true;
+      pump();
     },
     waiting: () => line.length,
     close: () => {

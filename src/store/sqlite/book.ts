@@ -55,8 +55,7 @@ export const inTransaction = <T>(book: Book, work: () => T): T => {
   try {
     const result = work();
     if (book.provisional.size > 0) logSeen(book);
-    book.tally.moment = Math.max(book.tally.moment, book.clock.now());
-    book.sql("INSERT OR REPLACE INTO meta (name, value) VALUES ('tally', ?)").run(JSON.stringify(book.tally));
+    if (book.tally.changes !== tallyBefore.changes) writeTally(book); // an idle crawl writes nothing
     book.sql('COMMIT').run();
     for (const print of book.provisional) book.seen.add(print);
     return result;
@@ -69,6 +68,11 @@ export const inTransaction = <T>(book: Book, work: () => T): T => {
   } finally {
     book.provisional.clear();
   }
+};
+
+const writeTally = (book: Book): void => {
+  book.tally.moment = Math.max(book.tally.moment, book.clock.now());
+  book.sql("INSERT OR REPLACE INTO meta (name, value) VALUES ('tally', ?)").run(JSON.stringify(book.tally));
 };
 
 const logSeen = (book: Book): void => {

@@ -1,0 +1,133 @@
+/** Threads that die, and a disk that is full: the crawl goes on or stops in order, and loses nothing. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createCrawl, reopenCrawl } from '../../src/crawl/open.ts';
+import { startRun, type RunEnd, type RunOptions } from '../../src/crawl/run.ts';
+import { TRIES_MAX } from '../../src/frontier/store.ts';
+import { articleUrl } from '../../src/world/articles.ts';
+import { archivedIn, assertArchivedOnce, countByUrl } from '../support/archive-check.ts';
+import { POISON_FILE, type Poison } from '../support/poison-parse-thread.ts';
+import { assertAddsUp, assertCode, assertNoFault, DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
+
+/** Far above what any of these runs takes. */
+const DEADLINE_MS = 60_000;
+
+interface RunHere {
+  /** A crawl that is there already goes on. */
+  readonly again?: boolean;
+  readonly entries?: NonNullable<RunOptions['entries']>;
+  /** Done once the folder of the crawl is there. */
+  readonly prepare?: () => void;
+}
+
+/** A run in this process, with threads of its own. */
+const runHere = async (stage: Stage, { again = false, entries = {}, prepare = () => {} }: RunHere): Promise<{ end: RunEnd; logged: string[] }> => {
+  const logged: string[] = [];
+  const { lock, identity } = await (again ? reopenCrawl : createCrawl)({
+    dir: stage.dir,
+    settings: {
+      email: 'test@example.org', delayMs: DELAY_MS, timeoutMs: 2_000, diskReserveBytes: 0, fetchers: 1, parsers: 1, connectTo: stage.served.connectTo,
+    },
+    seeds: { file: again ? null : stage.seedFile, urls: [] }, excludeFile: null, say: () => {},
+  });
+  prepare();
+  const run = startRun({ dir: stage.dir, settings: identity.settings, log: (level, message) => void logged.push(`${level} ${message}`), entries });
+  const timer = setTimeout(() => {
+    logged.push(`the run hangs and is halted: ${JSON.stringify(run.snapshot())}`);
+    run.halt();
+  }, DEADLINE_MS);
+  try {
+    return { end: await run.ended, logged };
+  } finally {
+    clearTimeout(timer);
+    lock.release();
+  }
+};
+
+const entry = (name: string): URL => new URL(`../support/${name}.ts`, import.meta.url);
+
+test('a page that kills its parse thread is tried a few times and given up, and all others are fetched', () =>
+  onStage(plainPlan(4, 60, 20), async (stage) => {
+    const { world } = stage;
+    // The last articles of a site are leaves: no other page is found through them alone.
+    const leaves = world.sites.map((site) => articleUrl(world.plan, site, site.pages - 1));
+    const poisons = Object.fromEntries((['throw', 'exit', 'exhaust', 'loop-once'] as const).map((poison, n) => [leaves[n] as string, poison])) as Record<string, Poison>;
+    const { end, logged } = await runHere(stage, {
+      entries: { parse: entry('poison-parse-thread') },
+      prepare: () => writeFileSync(join(stage.dir, POISON_FILE), JSON.stringify(poisons)),
+    });
+    assert.deepEqual([end.reason, end.fault], ['finished', null], logged.join('\n'));
+    const rows = await stage.pages();
+    for (const row of rows) {
+      const poison = poisons[row.url];
+      assert.deepEqual([row.url, row.outcome, row.tries], [row.url, ...(
+        poison === undefined ? ['fetched', row.tries] : poison === 'loop-once' ? ['fetched', 2] : ['parse-failed', TRIES_MAX])]);
+    }
+    assert.deepEqual(new Set(rows.map((row) => row.url as string)), world.reachable().pages);
+    // A page that exits or exhausts ends a thread with each try, one that loops a single time.
+    assert.ok(end.snapshot.restarts >= 2 * TRIES_MAX + 1, logged.join('\n'));
+    const counts = countByUrl(await archivedIn(stage.dir));
+    assert.deepEqual([...counts].filter(([, count]) => count !== 1), []);
+    assert.equal(counts.size, rows.length - 3);
+    assertAddsUp(await stage.status());
+  }));
+
+test('a fetch thread that dies is started again, its leases are freed and its sites wait their delay', () =>
+  onStage(plainPlan(16, 160, 20), async (stage) => {
+    const { end, logged } = await runHere(stage, { entries: { fetch: entry('poison-fetch-thread') } });
+    assert.deepEqual([end.reason, end.snapshot.restarts], ['finished', 1], logged.join('\n'));
+    assert.match(logged.join('\n'), /^warn thread fetch-1 died: planted: the fetch thread dies$/m);
+    assertNoFault(stage.report(), 'twice'); // what was under way when it died is asked for again
+    assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
+    assert.ok((await stage.pages()).some((row) => row.tries === 2), 'a claim that its thread did not survive counts as a try');
+  }));
+
+test('threads that die again and again stop the crawl in order with a fault, and a resume completes it', () =>
+  onStage(plainPlan(30, 120), async (stage) => {
+    const { end, logged } = await runHere(stage, { entries: { parse: entry('dying-parse-thread') } });
+    assert.equal(end.reason, 'fault', logged.join('\n'));
+    assert.match(end.fault?.message ?? '', /^threads died 21 times.*: planted: dies young$/);
+    assert.match(end.fault?.advice ?? '', /resume/);
+    const status = await stage.status();
+    assertAddsUp(status);
+    assert.ok(status.waiting > 0 && status.leased === 0);
+    assert.ok(stage.served.record.requests.some((seen) => seen.kind === 'page'), 'visits were under way');
+
+    const again = await runHere(stage, { again: true });
+    assert.equal(again.end.reason, 'finished', again.logged.join('\n'));
+    assertNoFault(stage.report(), 'twice');
+    assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
+    assert.equal((await stage.status()).settledByOutcome['fetched'], stage.world.reachable().pages.size);
+  }));
+
+const mount = (...args: readonly string[]): boolean => spawnSync('mount', args, { stdio: 'ignore' }).status === 0;
+
+test('a full disk stops the crawl in order with exit code 4 and a sentence, and with more room a resume completes it', async (t) => {
+  const plan = { ...plainPlan(12, 240, 40), pageBytes: 40_000 };
+  await onStage(plan, async (stage) => {
+    mkdirSync(stage.dir);
+    if (!mount('-t', 'tmpfs', '-o', 'size=3m', 'gossamer-test', stage.dir)) return t.skip('no file system can be mounted here');
+    try {
+      const ran = await stage.crawl({ 'disk-reserve': '0' });
+      assertCode(ran, 4);
+      assert.match(ran.stderr, /^error .*(full|ENOSPC|no space).*: .*free .*resume\n$/i);
+      assert.match(ran.stdout, /stopped because the disk is full/);
+      const asked = stage.served.record.requests.length;
+      assert.ok(asked > 0 && stage.report().missing.length > 0, 'the disk was full in the middle of the crawl');
+
+      assert.ok(mount('-o', 'remount,size=100m', stage.dir));
+      const { waiting } = await stage.status();
+      assert.ok(waiting > 0);
+      assertCode(await stage.resume(), 0);
+      assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
+      assertNoFault(stage.report(), 'twice');
+      assertAddsUp(await stage.status());
+    } finally {
+      spawnSync('umount', ['-l', stage.dir], { stdio: 'ignore' });
+    }
+  });
+});

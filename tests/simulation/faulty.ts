@@ -1,0 +1,114 @@
+/** A store and an archive that can be told to fail, and calls that take their time. */
+
+import { StoreFault, type Archive, type Store } from '../../src/frontier/store.ts';
+import type { SqliteStore, StoreCall } from '../../src/store/sqlite/store.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+
+export interface StoreFaults {
+  /** Asked before each call of a verb: what goes wrong with it. */
+  next: (verb: string) => 'nothing' | 'before' | 'after' | 'slow';
+  slowMs: number;
+  /** The store has taken a settlement of this site. */
+  onSettled: (site: string) => void;
+}
+
+const CALL_MS = 2;
+const REPLY_MS = 1;
+
+const fault = (verb: string): StoreFault => new StoreFault(`the store was told to fail in ${verb}`, 'resume');
+
+/** Every verb goes through here: on its way, its effect, its reply. Whoever waits may be dead by then. */
+export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaults): Store => {
+  const settle: Store['settle'] = async (settlements) => {
+    const settled = await store.settle(settlements);
+    if (settled.refused === 0) for (const { site } of settlements) faults.onSettled(site);
+    return settled;
+  };
+  const through = async <T>(verb: string, effect: () => Promise<T>): Promise<T> => {
+    const what = faults.next(verb);
+    await clock.sleep(CALL_MS);
+    if (what === 'before') throw fault(verb);
+    const result = await effect();
+    await clock.sleep(what === 'slow' ? faults.slowMs : REPLY_MS);
+    if (what === 'after') throw fault(verb);
+    return result;
+  };
+  return {
+    admit: (links) => through('admit', () => store.admit(links)),
+    claim: (ask) => through('claim', () => store.claim(ask)),
+    settle: (settlements) => through('settle', () => settle(settlements)),
+    steer: (orders) => through('steer', () => store.steer(orders)),
+    census: () => through('census', () => store.census()),
+    close: () => store.close(),
+  };
+};
+
+/** As the store thread does: calls that come within some milliseconds share one transaction, and its fate. */
+export const gathering = (store: SqliteStore, clock: VirtualClock): Store => {
+  const GATHER_MS = 5;
+  let queue: { call: StoreCall; resolve: (value: unknown) => void; reject: (error: unknown) => void }[] = [];
+  const drain = (): void => {
+    const batch = queue;
+    queue = [];
+    try {
+      const results = store.run(batch.map(({ call }) => call));
+      batch.forEach(({ resolve }, i) => resolve(results[i]));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+  const send = <T>(call: StoreCall): Promise<T> =>
+    new Promise((resolve, reject) => {
+      if (queue.length === 0) void clock.sleep(GATHER_MS).then(drain);
+      queue.push({ call, resolve: resolve as (value: unknown) => void, reject });
+    });
+  return {
+    admit: (links) => send({ verb: 'admit', links }),
+    claim: (ask) => send({ verb: 'claim', ask }),
+    settle: (settlements) => send({ verb: 'settle', settlements }),
+    steer: (orders) => send({ verb: 'steer', orders }),
+    census: () => send({ verb: 'census' }),
+    close: () => store.close(),
+  };
+};
+
+export interface FaultyArchive extends Archive {
+  /** `full`: the disk is. `die`: the process ends after the bytes are written, before anything knows of them. */
+  state: 'well' | 'full' | 'die';
+  /** Every record that lies in it, in order. */
+  records(): string[];
+  onDeath: () => void;
+}
+
+/** Records are lines of text; the archive outlives the processes that append to it. */
+export const createFaultyArchive = (): FaultyArchive => {
+  const FILE = 'archive';
+  let bytes = Buffer.alloc(0);
+  let length = 0;
+  const archive: FaultyArchive = {
+    state: 'well',
+    onDeath: () => {},
+    append: (records) => {
+      if (archive.state === 'full') throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+      const places = records.map((record) => {
+        if (length + record.length > bytes.length) bytes = Buffer.concat([bytes.subarray(0, length), Buffer.alloc(Math.max(4096, length + record.length))]);
+        bytes.set(record, length);
+        const offset = length;
+        length += record.length;
+        return { file: FILE, offset };
+      });
+      if (archive.state === 'die') {
+        archive.onDeath();
+        throw new Error('the process is dead');
+      }
+      return places;
+    },
+    end: () => ({ file: length === 0 ? '' : FILE, bytes: length }),
+    cut: (end) => {
+      if (archive.state !== 'die') length = Math.min(length, end.bytes); // the dead cut nothing
+    },
+    close: () => {},
+    records: () => bytes.subarray(0, length).toString().split('\n').filter(Boolean),
+  };
+  return archive;
+};

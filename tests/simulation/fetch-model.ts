@@ -1,0 +1,99 @@
+/** One call into the model web: latency instead of sockets, exchanges as the real fetcher gives them. */
+
+import type { PageCall } from '../../src/frontier/parts.ts';
+import type { Answered, Exchange, FailureCause } from '../../src/model/exchange.ts';
+import { mix } from '../../src/world/random.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+import type { ModelWeb } from './web.ts';
+import type { Witness } from './witness.ts';
+
+export interface FetchModel {
+  /** `dead` is aborted when the caller dies: its connections close then. */
+  readonly fetch: (call: PageCall, signal: AbortSignal, dead: AbortSignal) => Promise<Exchange>;
+  /** From now on calls to this share of the sites never end by themselves (0 to 1). */
+  hangShare: number;
+}
+
+/** One call at the most takes so long, as with --timeout. */
+const TIMEOUT_MS = 30_000;
+const RETRY_AFTER_S = 120;
+const FLAKY_PERCENT = 20;
+
+export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Witness): FetchModel => {
+  /** How often a page was asked for: the only state, and only for pages that need it. */
+  const asked = new Map<string, number>();
+  let calls = 0;
+
+  const model: FetchModel = {
+    hangShare: 0,
+    fetch: async ({ url }, signal, dead) => {
+      const startedAt = clock.now();
+      const failed = (cause: FailureCause, left: boolean, unsure = false): Exchange =>
+        ({ kind: 'failed', url, startedAt: left ? startedAt : null, endedAt: clock.now(), cause, unsure, detail: 'model' });
+      if (signal.aborted) return failed('aborted', false, true);
+      const name = new URL(url).hostname;
+      const site = web.siteNamed(name);
+      if (site.health === 'dead') {
+        await clock.sleep(site.latencyMs, signal);
+        return signal.aborted ? failed('aborted', false, true) : failed('dns', false);
+      }
+      const seen = witness.arrives({ site: name, url, at: startedAt });
+      dead.addEventListener('abort', () => seen.dropped(clock.now()), { once: true });
+      const n = calls++;
+      const hangs = web.page(url)?.kind === 'hangs' || mix(site.index, 77) % 1_000 < model.hangShare * 1_000;
+      await clock.sleep(hangs ? TIMEOUT_MS : site.latencyMs, signal);
+      if (signal.aborted) {
+        seen.dropped(clock.now());
+        return failed('aborted', true, true);
+      }
+      if (hangs) {
+        seen.dropped(clock.now());
+        return failed('answer-timeout', true);
+      }
+      if (site.health === 'flaky' && mix(n, web.plan.seed) % 100 < FLAKY_PERCENT) {
+        seen.dropped(clock.now());
+        return failed('reset', true);
+      }
+      const answer = answerTo(url, asked);
+      const now = clock.now();
+      seen.answered(now, {
+        responseMs: now - startedAt, retryAfterMs: Number(answer.headers['retry-after'] ?? 0) * 1_000,
+        robotsKnown: answer.status < 500,
+      });
+      return { ...answer, startedAt, answeredAt: now, endedAt: now };
+    },
+  };
+
+  const answerTo = (url: string, counts: Map<string, number>): Answered => {
+    const respond = (status: number, headers: Record<string, string> = {}): Answered => ({
+      kind: 'answered', url, startedAt: 0, answeredAt: 0, endedAt: 0, address: '192.0.2.1', requestHead: '', head: '', status,
+      headers: { 'content-type': 'text/html', ...headers }, body: new Uint8Array(0), truncated: null,
+    });
+    if (url.endsWith('/robots.txt')) {
+      const site = web.siteNamed(new URL(url).hostname);
+      if (site.health === 'robots-500') return respond(503);
+      return respond(site.robots ? 200 : 404);
+    }
+    const page = web.page(url);
+    switch (page?.kind) {
+      case undefined:
+      case 'missing': return respond(404);
+      case 'broken': return respond(500);
+      case 'redirect': return respond(302, { location: page!.target });
+      case 'busy-once': {
+        const n = (counts.get(url) ?? 0) + 1;
+        counts.set(url, n);
+        return n === 1 ? respond(503, { 'retry-after': String(RETRY_AFTER_S) }) : respond(200);
+      }
+      default: return respond(200);
+    }
+  };
+
+  return model;
+};
+
+/** What robots.txt of the model web says. */
+export const robotsText = (web: ModelWeb, url: string): string => {
+  const { robots } = web.siteNamed(new URL(url).hostname);
+  return `User-agent: *\nDisallow: /private/\n${robots && robots.crawlDelayMs > 0 ? `Crawl-delay: ${robots.crawlDelayMs / 1_000}\n` : ''}`;
+};

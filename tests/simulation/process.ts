@@ -1,0 +1,202 @@
+/** One life of a crawler process: fetch threads as actors, parse threads as actors, a supervisor. */
+
+import { runClaimLoop } from '../../src/frontier/claim-loop.ts';
+import { createCrew } from '../../src/frontier/crew.ts';
+import { isFinished } from '../../src/frontier/finished.ts';
+import type { Parsed, ParseJob } from '../../src/frontier/parts.ts';
+import type { Store } from '../../src/frontier/store.ts';
+import { visit } from '../../src/frontier/visit.ts';
+import type { Census } from '../../src/model/census.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { canonicalize } from '../../src/url/canonical.ts';
+import { createScope } from '../../src/url/scope.ts';
+import { SHARDS } from '../../src/url/shard.ts';
+import { siteOf } from '../../src/url/site.ts';
+import { robotsText, type FetchModel } from './fetch-model.ts';
+import type { ModelWeb } from './web.ts';
+
+export interface ProcessParts {
+  readonly name: string;
+  readonly web: ModelWeb;
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly model: FetchModel;
+  readonly settings: SimSettings;
+}
+
+export interface SimSettings {
+  readonly fetchers: number;
+  /** 0 parses in the fetch threads: then a poison page kills one of those. */
+  readonly parsers: number;
+  readonly slots: number;
+  readonly delayMs: number;
+  readonly troubleDelayMs: number;
+  readonly parkAfter: number;
+  /** Null: one process owns the store. */
+  readonly leaseMs: number | null;
+}
+
+export interface Process {
+  /** How it ended; never resolves for a process that was killed. */
+  readonly ended: Promise<'finished' | 'fault' | 'stopped'>;
+  kill(): void;
+  stop(): void;
+  /** A fetch thread dies, with its visits. */
+  killFetcher(index: number): void;
+  /** A parse thread dies, with its jobs. */
+  killParser(): void;
+  /** The most visits that were under way at one time. */
+  visitsPeak(): number;
+}
+
+const CENSUS_MS = 5_000;
+const RESTART_MS = 20;
+const PARSE_MS = 3;
+
+export const startProcess = ({ name, web, clock, store, model, settings }: ProcessParts): Process => {
+  let alive = true;
+  const stop = new AbortController();
+  const fetchers = new Map<number, { alive: boolean; readonly dead: AbortController }>();
+  const jobs = new Set<(parsed: Parsed) => void>();
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<'fault'>((resolve) => (fail = () => resolve('fault')));
+  let visits = 0;
+  let visitsPeak = 0;
+
+  /** What the dead wait for never comes. */
+  const guard = (isAlive: () => boolean) => <T>(promise: Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      promise.then((value) => isAlive() && resolve(value), (error: unknown) => isAlive() && reject(error as Error));
+    });
+  const here = guard(() => alive);
+
+  const work = ({ robots, page, read }: ParseJob): Parsed & { kind: 'parsed' } => {
+    const lines = robots.map(() => 'robots\n').join('');
+    const bytes = new Uint8Array(Buffer.from(`${lines}${page ? `${page.url}\n` : ''}`));
+    const hrefs = page && read ? web.page(page.url)?.hrefs ?? [] : [];
+    return {
+      kind: 'parsed',
+      records: { bytes, pageAt: page ? lines.length : -1, pageLength: bytes.length - lines.length },
+      findings: page && read ? { title: '', language: '', charset: '', base: page.url, hrefs, canonical: '', noindex: false, nofollow: false, text: '' } : null,
+      digest: '', bodyBytes: 0, cut: false,
+    };
+  };
+  const isPoison = ({ page, read }: ParseJob): boolean => page !== null && read && web.page(page.url)?.kind === 'poison';
+
+  const parseInThread = (job: ParseJob): Promise<Parsed> =>
+    new Promise((resolve) => {
+      jobs.add(resolve);
+      void clock.sleep(PARSE_MS).then(() => {
+        if (!jobs.delete(resolve)) return;
+        resolve(isPoison(job) ? { kind: 'lost', culprit: true } : work(job));
+      });
+    });
+
+  const startFetcher = (index: number): void => {
+    const state = { alive: true, dead: new AbortController() };
+    fetchers.set(index, state);
+    const mine = guard(() => alive && state.alive);
+    const myClock: Clock = { now: clock.now, sleep: (ms, signal) => mine(clock.sleep(ms, signal)) };
+    const die = (culprit: number): void => {
+      if (!state.alive) return;
+      state.alive = false;
+      state.dead.abort();
+      restart(index, culprit);
+    };
+    const parseHere = async (job: ParseJob): Promise<Parsed> => {
+      await myClock.sleep(PARSE_MS);
+      if (isPoison(job)) {
+        die(job.lease);
+        await mine(new Promise(() => {}));
+      }
+      return work(job);
+    };
+    const { parts } = createCrew({
+      clock: myClock,
+      scope: createScope({ depthMax: null, seeded: null, excluded: null }),
+      store: { admit: (links) => mine(store.admit(links)), settle: (settlements) => mine(store.settle(settlements)) },
+      rules: {
+        pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
+        productToken: 'gossamer', bodyBytesMax: 1_000_000, isText: () => true,
+      },
+      fetch: (call, signal) => mine(model.fetch(call, signal, state.dead.signal)),
+      forget: () => {},
+      parse: settings.parsers === 0 ? parseHere : (job) => mine(parseInThread(job)),
+      readText: (answer) => robotsText(web, answer.url),
+    });
+    const abort = new AbortController();
+    const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+    const loop = runClaimLoop({
+      clock: myClock,
+      slots: settings.slots,
+      stop: stop.signal,
+      claim: ({ visits: wanted }) => mine(store.claim({
+        holder: `${name}-fetch-${index}`, visits: wanted, delayMs: settings.delayMs, pagesMax: null, sitePagesMax: null, leaseMs: settings.leaseMs,
+        shards: settings.leaseMs === null ? shards.filter((shard) => shard % settings.fetchers === index) : shards,
+      })),
+      visit: async (leased) => {
+        visitsPeak = Math.max(visitsPeak, ++visits);
+        await visit(parts, leased, abort.signal);
+        visits--;
+      },
+    });
+    loop.catch(fail);
+    loops.push(mine(loop).catch(() => {}));
+  };
+
+  /** As the supervisor does: the leases of the dead are freed, then another takes its place. */
+  const restart = (index: number, culprit?: number): void => {
+    visits = 0;
+    void (async () => {
+      await here(clock.sleep(RESTART_MS));
+      await here(store.steer([{ kind: 'free', holder: `${name}-fetch-${index}`, counted: true, ...(culprit === undefined ? {} : { culprit }) }]));
+      if (!stop.signal.aborted) startFetcher(index);
+    })().catch(fail);
+  };
+
+  const loops: Promise<unknown>[] = [];
+
+  const run = async (): Promise<'finished' | 'stopped'> => {
+    const seeds = web.seeds.map((url) => canonicalize(url)).flatMap((address) => (typeof address === 'string' ? [] : [address]));
+    await here(store.admit(seeds.map(({ url, host }) => ({ url, site: siteOf(host), depth: 0, via: '', hops: 0, fallback: false, first: false }))));
+    for (let i = 0; i < settings.fetchers; i++) startFetcher(i);
+    let before: Census | null = null;
+    while (!stop.signal.aborted) {
+      const census: Census = await here(store.census());
+      if (isFinished(before, census)) {
+        stop.abort();
+        return 'finished';
+      }
+      before = census;
+      await here(clock.sleep(CENSUS_MS, stop.signal));
+    }
+    await here(Promise.all(loops));
+    return 'stopped';
+  };
+
+  return {
+    ended: here(Promise.race([run().catch(() => 'fault' as const), failed])),
+    kill: () => {
+      alive = false;
+      stop.abort();
+      for (const { dead } of fetchers.values()) dead.abort();
+    },
+    stop: () => stop.abort(),
+    killFetcher: (index) => {
+      const state = fetchers.get(index % settings.fetchers);
+      if (!state?.alive) return;
+      state.alive = false;
+      state.dead.abort();
+      restart(index % settings.fetchers);
+    },
+    killParser: () => {
+      let first = true;
+      for (const resolve of [...jobs]) {
+        jobs.delete(resolve);
+        resolve({ kind: 'lost', culprit: first });
+        first = false;
+      }
+    },
+    visitsPeak: () => visitsPeak,
+  };
+};

@@ -1,0 +1,38 @@
+/** `npm run simulate`: runs seeds, prints figures, and for a broken promise the seed that shows it. */
+
+import { parseArgs } from 'node:util';
+import { writeCount, writeDuration } from '../../src/lib/units.ts';
+import { FAULTS, planOf, simulate, type FaultName, type RunPlan, type Verdict } from './run.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    runs: { type: 'string' },
+    seconds: { type: 'string' },
+    fault: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const first = Number(values.seed);
+const runs = values.runs === undefined ? (values.seconds === undefined ? 1 : Infinity) : Number(values.runs);
+const untilMs = performance.now() + (values.seconds === undefined ? Infinity : Number(values.seconds) * 1_000);
+if (values.fault !== undefined && !FAULTS.includes(values.fault as FaultName)) throw new Error(`--fault is one of ${FAULTS.join(', ')}`);
+
+const verdicts: Verdict[] = [];
+for (let seed = first; seed < first + runs && performance.now() < untilMs; seed++) {
+  const plan: RunPlan = { ...planOf(seed), ...(values.fault === undefined ? {} : { fault: values.fault as FaultName }) };
+  const verdict = await simulate(plan);
+  verdicts.push(verdict);
+  const { broken, ...figures } = verdict;
+  if (values.verbose || runs === 1 || broken.length > 0) console.log(JSON.stringify(figures));
+  for (const text of broken) console.log(`  ${text}`);
+  if (broken.length > 0) {
+    console.log(`replay with: npm run simulate -- --seed ${seed}${values.fault === undefined ? '' : ` --fault ${values.fault}`}`);
+    process.exitCode = 1;
+    break;
+  }
+}
+const sum = (pick: (verdict: Verdict) => number): number => verdicts.reduce((total, one) => total + pick(one), 0);
+console.log(`${writeCount(verdicts.length)} runs, ${writeCount(sum((one) => one.faults))} faults, ${writeCount(sum((one) => one.lives))} processes, ` +
+  `${writeCount(sum((one) => one.calls))} calls, ${writeCount(sum((one) => one.gaps))} gaps checked, ${writeCount(sum((one) => one.pages))} pages, ` +
+  `${writeDuration(sum((one) => one.simulatedMs))} simulated; ${verdicts.filter((one) => one.broken.length > 0).length} with a broken promise`);

@@ -1,0 +1,124 @@
+/**
+ * A model of the web: what every URL answers, computed from a seed, with no sockets and nothing stored.
+ *
+ * Sites are few large and many small. Pages of a site are a tree, and most have that one in-link only, because
+ * redundant links hide lost ones; cross links lead to every third page. Some children are reached through a
+ * redirect alone. What is odd stands on leaves, so that it hides nothing behind it.
+ */
+
+import { diceFor, mix } from '../../src/world/random.ts';
+
+export interface WebPlan {
+  readonly seed: number;
+  readonly sites: number;
+  /** Mean number of pages of a site. */
+  readonly pagesMean: number;
+  readonly pagesMax: number;
+  readonly crossLinks: number;
+  /** Share of sites that are in some trouble, 0 to 1. */
+  readonly troubled: number;
+}
+
+/** What is wrong with a whole site. */
+export type Health = 'sound' | 'dead' | 'robots-500' | 'flaky';
+
+export interface ModelSite {
+  readonly index: number;
+  readonly name: string;
+  readonly pages: number;
+  readonly health: Health;
+  readonly latencyMs: number;
+  /** What its robots.txt says; null: there is none (404). */
+  readonly robots: { readonly crawlDelayMs: number } | null;
+}
+
+export type PageKind = 'plain' | 'missing' | 'broken' | 'busy-once' | 'private' | 'poison' | 'hangs' | 'redirect';
+
+export interface ModelPage {
+  readonly kind: PageKind;
+  readonly hrefs: readonly string[];
+  /** Where a redirect leads. */
+  readonly target: string;
+}
+
+export interface ModelWeb {
+  readonly plan: WebPlan;
+  readonly seeds: readonly string[];
+  site(index: number): ModelSite;
+  siteNamed(name: string): ModelSite;
+  /** Null for a URL that is not of this web. */
+  page(url: string): ModelPage | null;
+}
+
+const CHILDREN = 4;
+const SITE_CHILDREN = 3;
+const SEED_SITES = 2;
+const ODD_PERCENT = 12;
+const ODD: readonly PageKind[] = ['missing', 'broken', 'busy-once', 'private', 'poison', 'hangs'];
+
+export const createWeb = (plan: WebPlan): ModelWeb => {
+  const origin = (site: number): string => `http://s${site}.example`;
+  const site = (index: number): ModelSite => {
+    const dice = diceFor(mix(plan.seed, index));
+    const share = (dice(1_000_000) + 1) / 1_000_000;
+    // Pareto with a mean of three times its least: a heavy tail, cut at pagesMax.
+    const pages = Math.max(1, Math.min(plan.pagesMax, Math.floor((plan.pagesMean / 3) * share ** (-1 / 1.5))));
+    const troubled = index >= SEED_SITES && dice(1_000) < plan.troubled * 1_000;
+    const health: Health = troubled ? (['dead', 'robots-500', 'flaky', 'flaky'] as const)[dice(4)]! : 'sound';
+    const latencyMs = 20 + Math.floor(50 * ((dice(1_000) + 1) / 1_000) ** -0.8);
+    const robots = dice(3) === 0 ? null : { crawlDelayMs: dice(5) === 0 ? 1_000 * (1 + dice(30)) : 0 };
+    return { index, name: `s${index}.example`, pages, health, latencyMs, robots };
+  };
+
+  const isLeaf = (pages: number, number: number): boolean => number * CHILDREN + 1 >= pages;
+
+  const kindOf = (of: ModelSite, number: number): PageKind => {
+    if (number === 0 || !isLeaf(of.pages, number)) return 'plain';
+    const dice = diceFor(mix(mix(plan.seed, of.index) ^ 0x2545f491, number));
+    return dice(100) < ODD_PERCENT ? ODD[dice(ODD.length)]! : 'plain';
+  };
+
+  /** How a page is linked: some only through a redirect, the private ones under their own path. */
+  const hrefOf = (of: ModelSite, number: number): string => {
+    if (number === 0) return `${origin(of.index)}/`;
+    if (kindOf(of, number) === 'private') return `${origin(of.index)}/private/${number}`;
+    const viaRedirect = mix(mix(plan.seed, of.index) ^ 0x1b873593, number) % 12 === 0;
+    return `${origin(of.index)}/${viaRedirect ? 'r' : 'p'}/${number}`;
+  };
+
+  const linksOf = (of: ModelSite, number: number): string[] => {
+    const hrefs: string[] = [];
+    for (let child = number * CHILDREN + 1; child <= number * CHILDREN + CHILDREN && child < of.pages; child++) hrefs.push(hrefOf(of, child));
+    if (number === 0) {
+      // Sites are a tree too: the front page of one is linked from one other only.
+      const first = SEED_SITES + of.index * SITE_CHILDREN;
+      for (let next = first; next < first + SITE_CHILDREN && next < plan.sites; next++) hrefs.push(`${origin(next)}/`);
+    }
+    const dice = diceFor(mix(mix(plan.seed, of.index) ^ 0x3c6ef372, number));
+    for (let n = 0; n < plan.crossLinks; n++) {
+      const other = n % 2 === 0 ? of : site(dice(Math.ceil(plan.sites / 10)));
+      const target = dice(Math.ceil(other.pages / 3)) * 3;
+      if (target > 0 && target < other.pages && kindOf(other, target) !== 'private') hrefs.push(`${origin(other.index)}/p/${target}`);
+    }
+    return hrefs;
+  };
+
+  const FORM = /^http:\/\/s(\d+)\.example\/(?:(p|r|private)\/(\d+))?$/;
+
+  return {
+    plan,
+    seeds: Array.from({ length: Math.min(SEED_SITES, plan.sites) }, (_, i) => `${origin(i)}/`),
+    site,
+    siteNamed: (name) => site(Number(name.slice(1, name.indexOf('.')))),
+    page: (url) => {
+      const found = FORM.exec(url);
+      if (!found) return null;
+      const of = site(Number(found[1]));
+      const number = Number(found[3] ?? 0);
+      if (number >= of.pages) return null;
+      if (found[2] === 'r') return { kind: 'redirect', hrefs: [], target: `${origin(of.index)}/p/${number}` };
+      const kind = found[2] === 'private' ? 'private' : kindOf(of, number);
+      return { kind, target: '', hrefs: kind === 'plain' || kind === 'busy-once' ? linksOf(of, number) : [] };
+    },
+  };
+};
