@@ -37,6 +37,6 @@ const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
       signal?.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, Math.min(ms, 2 ** 31 - 1));
+    const timer = setTimeout(done, Math.min(Math.max(ms, 0), 2 ** 31 - 1));
     signal?.addEventListener('abort', done, { once: true });
   });

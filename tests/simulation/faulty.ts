@@ -8,11 +8,12 @@ export interface StoreFaults {
   /** Asked before each call of a verb: what goes wrong with it. */
   next: (verb: string) => 'nothing' | 'before' | 'after' | 'slow';
   slowMs: number;
+  /** How long a call is on its way; the longer, the more calls share a batch. */
+  callMs: number;
   /** The store has taken a settlement of this site. */
   onSettled: (site: string) => void;
 }
 
-const CALL_MS = 2;
 const REPLY_MS = 1;
 
 const fault = (verb: string): StoreFault => new StoreFault(`the store was told to fail in ${verb}`, 'resume');
@@ -26,7 +27,7 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
   };
   const through = async <T>(verb: string, effect: () => Promise<T>): Promise<T> => {
     const what = faults.next(verb);
-    await clock.sleep(CALL_MS);
+    await clock.sleep(faults.callMs);
     if (what === 'before') throw fault(verb);
     const result = await effect();
     await clock.sleep(what === 'slow' ? faults.slowMs : REPLY_MS);
@@ -73,8 +74,8 @@ export const gathering = (store: SqliteStore, clock: VirtualClock): Store => {
 };
 
 export interface FaultyArchive extends Archive {
-  /** `full`: the disk is. `die`: the process ends after the bytes are written, before anything knows of them. */
-  state: 'well' | 'full' | 'die';
+  /** `full`: the disk is. `full-once`: it was for a moment. `die`: the process ends after the bytes are written, before anything knows of them. */
+  state: 'well' | 'full' | 'full-once' | 'die';
   /** Every record that lies in it, in order. */
   records(): string[];
   onDeath: () => void;
@@ -89,7 +90,10 @@ export const createFaultyArchive = (): FaultyArchive => {
     state: 'well',
     onDeath: () => {},
     append: (records) => {
-      if (archive.state === 'full') throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+      if (archive.state === 'full' || archive.state === 'full-once') {
+        if (archive.state === 'full-once') archive.state = 'well';
+        throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+      }
       const places = records.map((record) => {
         if (length + record.length > bytes.length) bytes = Buffer.concat([bytes.subarray(0, length), Buffer.alloc(Math.max(4096, length + record.length))]);
         bytes.set(record, length);

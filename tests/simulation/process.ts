@@ -34,6 +34,8 @@ export interface SimSettings {
   readonly parkAfter: number;
   /** Null: one process owns the store. */
   readonly leaseMs: number | null;
+  /** A fetch thread whose store call failed is started again, and the store lives on; otherwise the process ends. */
+  readonly survivesStoreFaults: boolean;
 }
 
 export interface Process {
@@ -45,6 +47,8 @@ export interface Process {
   killFetcher(index: number): void;
   /** A parse thread dies, with its jobs. */
   killParser(): void;
+  /** Fetch threads that died. */
+  deaths(): number;
   /** The most visits that were under way at one time. */
   visitsPeak(): number;
 }
@@ -62,6 +66,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
   const failed = new Promise<'fault'>((resolve) => (fail = () => resolve('fault')));
   let visits = 0;
   let visitsPeak = 0;
+  let deaths = 0;
 
   /** What the dead wait for never comes. */
   const guard = (isAlive: () => boolean) => <T>(promise: Promise<T>): Promise<T> =>
@@ -97,7 +102,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     fetchers.set(index, state);
     const mine = guard(() => alive && state.alive);
     const myClock: Clock = { now: clock.now, sleep: (ms, signal) => mine(clock.sleep(ms, signal)) };
-    const die = (culprit: number): void => {
+    const die = (culprit?: number): void => {
       if (!state.alive) return;
       state.alive = false;
       state.dead.abort();
@@ -140,18 +145,35 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
         visits--;
       },
     });
-    loop.catch(fail);
+    loop.catch((error: unknown) => {
+      if (!settings.survivesStoreFaults) return fail(error);
+      if (alive && state.alive) die();
+    });
     loops.push(mine(loop).catch(() => {}));
   };
 
   /** As the supervisor does: the leases of the dead are freed, then another takes its place. */
   const restart = (index: number, culprit?: number): void => {
     visits = 0;
+    deaths++;
     void (async () => {
       await here(clock.sleep(RESTART_MS));
-      await here(store.steer([{ kind: 'free', holder: `${name}-fetch-${index}`, counted: true, ...(culprit === undefined ? {} : { culprit }) }]));
+      await freeOf(index, culprit);
       if (!stop.signal.aborted) startFetcher(index);
     })().catch(fail);
+  };
+
+  /** The store may fail here too: whoever must free leases asks until it is heard. */
+  const freeOf = async (index: number, culprit?: number): Promise<void> => {
+    const order = { kind: 'free', holder: `${name}-fetch-${index}`, counted: true, ...(culprit === undefined ? {} : { culprit }) } as const;
+    for (;;) {
+      try {
+        return await here(store.steer([order]));
+      } catch (error) {
+        if (!settings.survivesStoreFaults) throw error;
+        await here(clock.sleep(RESTART_MS));
+      }
+    }
   };
 
   const loops: Promise<unknown>[] = [];
@@ -198,5 +220,6 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       }
     },
     visitsPeak: () => visitsPeak,
+    deaths: () => deaths,
   };
 };

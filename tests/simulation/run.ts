@@ -38,8 +38,10 @@ export interface Verdict extends RunPlan {
 
 /** A crawl that is hit this often by a fault that does not stop has suffered enough. */
 const HITS_MAX = 6;
+/** A process whose threads die more often than this would be given up. */
+const DEATHS_MAX = 1_000;
 /** Ten times what the longest run of the first thousand seeds needs. */
-const EVENTS_MAX = 2_000_000;
+const EVENTS_MAX = 3_000_000;
 const LEASE_MS = 90_000;
 
 export const planOf = (seed: number): RunPlan => ({ seed, fault: pick(FAULTS, mix(seed, 1)), always: mix(seed, 2) % 2 === 0 });
@@ -52,7 +54,7 @@ export const simulate = async ({ seed, fault, always }: RunPlan): Promise<Verdic
   const shared = fault === 'store-slower-than-lease' || (fault !== 'process-dies-in-commit' && dice(4) === 0);
   const settings: SimSettings = {
     fetchers: 1 + dice(3), parsers: dice(2), slots: pick([1, 4, 20, 100], dice(4)), delayMs: pick([0, 1_000, 5_000], dice(3)),
-    troubleDelayMs: 10_000, parkAfter: 8, leaseMs: shared ? LEASE_MS : null,
+    troubleDelayMs: 10_000, parkAfter: 8, leaseMs: shared ? LEASE_MS : null, survivesStoreFaults: dice(2) === 0,
   };
   const witness = createWitness(web, settings.delayMs);
   const model = createFetchModel(web, clock, witness);
@@ -72,6 +74,7 @@ export const simulate = async ({ seed, fault, always }: RunPlan): Promise<Verdic
 
   const faults: StoreFaults = {
     slowMs: LEASE_MS * 1.5,
+    callMs: pick([2, 2, 60, 500], dice(4)),
     onSettled: witness.remembers,
     next: (verb) => {
       if (verb === 'census' || !due()) return 'nothing';
@@ -113,7 +116,7 @@ export const simulate = async ({ seed, fault, always }: RunPlan): Promise<Verdic
         };
         archive.state = 'die';
         return;
-      case 'disk-full': return hit(), void (archive.state = 'full');
+      case 'disk-full': return hit(), void (archive.state = always ? 'full' : 'full-once');
       case 'call-never-ends': return hit(), void (model.hangShare = always ? 0.3 : 0.1);
       default: return;
     }
@@ -149,7 +152,8 @@ export const simulate = async ({ seed, fault, always }: RunPlan): Promise<Verdic
   let census: Census | null = null;
   try {
     const work = crawl().then(async () => (census = await durable.open().census()));
-    const end = await clock.drive(work, EVENTS_MAX);
+    const end = await clock.drive(work, EVENTS_MAX, () => processes.some((one) => one.deaths() > DEATHS_MAX));
+    if (processes.some((one) => one.deaths() > DEATHS_MAX)) broken.push('threads die without end');
     if (end === 'done') await work.catch((error: unknown) => broken.push(`the crawl failed: ${(error as Error).stack}`));
     else broken.push(`the crawl ${end}`);
     broken.push(...witness.violations);

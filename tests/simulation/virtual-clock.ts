@@ -4,7 +4,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 
 export interface VirtualClock extends Clock {
   /** Runs events in the order of their moments until the work is done. Says so when nothing is left to wait for, or there is no end. */
-  drive(work: Promise<unknown>, eventsMax: number): Promise<'done' | 'stands still' | 'has no end'>;
+  drive(work: Promise<unknown>, eventsMax: number, hopeless: () => boolean): Promise<'done' | 'stands still' | 'has no end'>;
   /** Events so far: a moment that a fault can be tied to. */
   events(): number;
   /** Called before every event. */
@@ -38,7 +38,7 @@ export const createVirtualClock = (startMs = START_MS): VirtualClock => {
         push(heap, { at: now + Math.max(0, ms), order: order++, run: wake });
         signal?.addEventListener('abort', wake, { once: true });
       }),
-    drive: async (work, eventsMax) => {
+    drive: async (work, eventsMax, hopeless) => {
       let over = false;
       const end = (): void => void (over = true);
       work.then(end, end);
@@ -47,7 +47,7 @@ export const createVirtualClock = (startMs = START_MS): VirtualClock => {
         if (over) return 'done';
         const event = pop(heap);
         if (!event) return 'stands still';
-        if (count >= eventsMax) return 'has no end';
+        if (count >= eventsMax || (count % 1_000 === 0 && hopeless())) return 'has no end';
         now = Math.max(now, event.at);
         count++;
         clock.onEvent?.();

@@ -1,0 +1,126 @@
+/**
+ * Planted bugs. Each is a change to the sources that the simulation must notice; a mutant that no longer
+ * fits its source fails its test, so none can go stale. To add one, add a row.
+ */
+
+export interface Mutant {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+}
+
+export interface Edit {
+  /** Below src/. */
+  readonly file: string;
+  /** Must be there exactly once. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+const edit = (file: string, find: string, replace: string): Edit => ({ file, find, replace });
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'the page is settled before its links are admitted',
+    edits: [edit('frontier/visit.ts',
+      '  if (end.links && end.links.length > 0) await parts.admit(end.links);\n  await parts.settle(settlement);',
+      '  await parts.settle(settlement);\n  if (end.links && end.links.length > 0) await parts.admit(end.links);')],
+  },
+  {
+    name: 'a stale lease is accepted',
+    edits: [edit('store/memory.ts',
+      'if (site?.lease?.id !== settlement.lease || accepted.has(site)) continue;\n    if (site.lease.until === null || site.lease.until > now) accepted.set(site, settlement);',
+      'if (!site?.lease || accepted.has(site)) continue;\n    accepted.set(site, settlement);')],
+  },
+  {
+    name: 'a visit outlives its lease',
+    edits: [edit('frontier/visit.ts', '  if (leaseUntil === null) return {', '  if (leaseUntil === null || leaseUntil > 0) return {')],
+  },
+  {
+    name: 'the clock of a site moves at its settlement instead of its claim',
+    edits: [
+      edit('store/memory.ts', 'site.pace = { ...former, delayMs, dueAt: now + delayMs };', 'site.pace = { ...former, delayMs };'),
+      edit('store/memory.ts', 'site.pace = { ...site.pace, dueAt: at + site.pace.delayMs };', ''),
+    ],
+  },
+  {
+    name: 'a freed site is called at once',
+    edits: [edit('store/sqlite/steer.ts', '  const dueAt = now + site.delay_ms;', '  const dueAt = now;')],
+  },
+  {
+    name: 'admitting a link resets the clock of its site',
+    edits: [
+      edit('store/sqlite/admit.ts', 'UPDATE site SET waiting = waiting + ?,', 'UPDATE site SET due_at = 0, waiting = waiting + ?,'),
+      edit('store/sqlite/admit.ts', 'Math.min(book.notBefore[site.shard]!, site.due_at);', '0;'),
+    ],
+  },
+  {
+    name: 'the look whether a link is new is apart from taking it in',
+    edits: [edit('store/sqlite/admit.ts', 'if (book.provisional.has(print) || book.seen.has(print)) continue;', 'if (book.seen.has(print)) continue;')],
+  },
+  {
+    name: 'a fingerprint is kept though its commit failed',
+    edits: [edit('store/sqlite/admit.ts', '    book.provisional.add(print);', '    book.provisional.add(print);\n    book.seen.add(print);')],
+  },
+  {
+    name: 'a redirect is followed without asking',
+    edits: [edit('frontier/visit.ts',
+      "  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange,",
+      "  if (target) await parts.fetch({ url: target.url, bodyBytesMax: 1, wantsBody: () => true, keepMs: 0 }, course.signal);\n  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange,")],
+  },
+  {
+    name: 'the tail of the archive is not cut',
+    edits: [edit('store/memory.ts', '  archive.cut(state.end);', '')],
+  },
+  {
+    name: 'a retry forgets the delay',
+    edits: [edit('politeness/pace.ts', 'const dueAt = Math.ceil(event.at) + Math.ceil(waitMs);', 'const dueAt = Math.ceil(event.at) + 0 * waitMs;')],
+  },
+  {
+    name: 'a page that kills its parser is tried for ever',
+    edits: [edit('frontier/visit.ts', "  if (tries < TRIES_MAX) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'", "  if (tries > 0) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'")],
+  },
+  {
+    name: 'a page that kills its fetch thread is tried for ever',
+    edits: [edit('store/sqlite/steer.ts', '  const givenUp = claims >= CLAIMS_MAX;', '  const givenUp = claims >= Infinity && CLAIMS_MAX > 0;')],
+  },
+  {
+    name: 'a site under visit is handed out again',
+    edits: [edit('store/sqlite/claim.ts', 'UPDATE site SET state = ${SITE_LEASED}, waiting = waiting - 1', 'UPDATE site SET state = ${SITE_LEASED} * 0, waiting = waiting - 1')],
+  },
+  {
+    name: 'a robots.txt that answers 5xx allows everything',
+    edits: [edit('politeness/robots.ts', "  if (status >= 400 && status < 500 && status !== 429) return 'allow';", "  if (status >= 400) return 'allow';")],
+  },
+  {
+    name: 'the target of a redirect is forgotten',
+    edits: [edit('frontier/visit.ts', 'const links = target?.link ? [target.link] :', 'const links = target?.link ? [] :')],
+  },
+  {
+    name: 'a batch is answered before it is committed',
+    edits: [edit('lib/group.ts', '    under = commit(batch);\n    try {\n      await under;', '    under = commit(batch);\n    try {\n      under.catch(() => {});')],
+  },
+  {
+    name: 'a crawl counts as finished while visits are under way',
+    edits: [edit('frontier/finished.ts', '=> waiting === 0 && leased === 0;', '=> waiting === 0 && leased >= 0;')],
+  },
+  {
+    name: 'after a failed transaction a site is believed not to be due',
+    edits: [edit('store/sqlite/book.ts', '    book.notBefore.fill(-Infinity);\n    if (book.db.isTransaction)', '    book.notBefore.fill(Infinity);\n    if (book.db.isTransaction)')],
+  },
+  {
+    name: 'Retry-After is ignored',
+    edits: [edit('politeness/pace.ts', 'Math.min(event.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS),', '')],
+  },
+  {
+    name: 'the Crawl-delay is ignored',
+    edits: [edit('politeness/pace.ts', 'Math.max(settings.delayMs, Math.min(crawlDelayMs, CRAWL_DELAY_MAX_MS), forItsSpeed)', 'Math.max(settings.delayMs, Math.min(crawlDelayMs, 0), forItsSpeed)')],
+  },
+  {
+    name: 'a link that is given back is put behind nobody: it is lost',
+    edits: [edit('store/sqlite/settle.ts', '      putFirst(book, site, [{ link, tries: tries - 1 }]);\n      break;', '      back = 0;\n      break;')],
+  },
+  {
+    name: 'what is forbidden by robots.txt is fetched',
+    edits: [edit('frontier/visit.ts', '  if (!allowed) return', "  if (!allowed && rule === '') return")],
+  },
+];
