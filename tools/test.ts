@@ -19,7 +19,7 @@ if (files.length > 0) {
   run('tests', ['--import', './tests/support/open-handles.ts', '--test', ...files]);
 } else {
   run('types', ['node_modules/typescript/bin/tsc', '--noEmit']);
-  run('tests of the rooms', ['--import', './tests/support/open-handles.ts', '--test', ...tests('tests/*.test.ts')]);
+  run('tests of the rooms, and the simulation', ['--import', './tests/support/open-handles.ts', '--test', '--test-concurrency=2', ...tests('tests/{,simulation/}*.test.ts')]);
   // One at a time: each starts crawls and servers of its own, on all cores.
   run('tests of the binary', ['--import', './tests/support/open-handles.ts', '--test', '--test-concurrency=1', ...tests('tests/e2e/*.test.ts')]);
 }

@@ -8,8 +8,8 @@ import type { ModelWeb } from './web.ts';
 import type { Witness } from './witness.ts';
 
 export interface FetchModel {
-  /** `dead` is aborted when the caller dies: its connections close then. */
-  readonly fetch: (call: PageCall, signal: AbortSignal, dead: AbortSignal) => Promise<Exchange>;
+  /** Each call under way is in `open`, with what to do when the caller dies: its connections close then. */
+  readonly fetch: (call: PageCall, signal: AbortSignal, open: Set<() => void>) => Promise<Exchange>;
   /** From now on calls to this share of the sites never end by themselves (0 to 1). */
   hangShare: number;
 }
@@ -26,7 +26,7 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
 
   const model: FetchModel = {
     hangShare: 0,
-    fetch: async ({ url }, signal, dead) => {
+    fetch: async ({ url }, signal, open) => {
       const startedAt = clock.now();
       const failed = (cause: FailureCause, left: boolean, unsure = false): Exchange =>
         ({ kind: 'failed', url, startedAt: left ? startedAt : null, endedAt: clock.now(), cause, unsure, detail: 'model' });
@@ -38,10 +38,12 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
         return signal.aborted ? failed('aborted', false, true) : failed('dns', false);
       }
       const seen = witness.arrives({ site: name, url, at: startedAt });
-      dead.addEventListener('abort', () => seen.dropped(clock.now()), { once: true });
+      const drop = (): void => seen.dropped(clock.now());
+      open.add(drop);
       const n = calls++;
       const hangs = web.page(url)?.kind === 'hangs' || mix(site.index, 77) % 1_000 < model.hangShare * 1_000;
       await clock.sleep(hangs ? TIMEOUT_MS : site.latencyMs, signal);
+      open.delete(drop);
       if (signal.aborted) {
         seen.dropped(clock.now());
         return failed('aborted', true, true);

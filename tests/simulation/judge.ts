@@ -15,11 +15,13 @@ export interface Evidence {
   readonly deaths: number;
   /** Calls hung or the store was gone: sites may be parked though they are sound. */
   readonly webFaults: boolean;
+  /** Parse threads died: a page may have been the one that was blamed each time. */
+  readonly parsersDied: boolean;
 }
 
 const KEPT = 20;
 
-export const judge = ({ web, holding, census, records, deaths, webFaults }: Evidence): string[] => {
+export const judge = ({ web, holding, census, records, deaths, webFaults, parsersDied }: Evidence): string[] => {
   const broken: string[] = [];
   const accuse = (text: string): void => void (broken.length < KEPT && broken.push(text));
 
@@ -55,7 +57,7 @@ export const judge = ({ web, holding, census, records, deaths, webFaults }: Evid
 
   // Each link ended as it should.
   for (const [url, outcome] of outcomeOf) {
-    const right = rightOutcomes(web, url, deaths);
+    const right = [...rightOutcomes(web, url, deaths), ...(parsersDied ? ['parse-failed'] : [])];
     if (!right.includes(outcome)) accuse(`${url} ended as ${outcome}, not as ${right.join(' or ')}`);
   }
   for (const url of stateOf.keys()) {

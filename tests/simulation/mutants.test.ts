@@ -5,15 +5,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { MUTANTS } from './mutants.ts';
+import { MUTANTS, type Mutant } from './mutants.ts';
 
 /** Seeds within which each is caught. */
-const SEEDS_MAX = 60;
+const SEEDS_MAX = 40;
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-const run = async (mutant: string): Promise<{ code: number; out: string }> => {
-  const child = spawn(process.execPath, ['--import', path('./plant.ts'), path('./simulate.ts'), '--seed', '1', '--runs', String(SEEDS_MAX)], {
-    env: { ...process.env, GOSSAMER_MUTANT: mutant, NODE_OPTIONS: '' }, stdio: ['ignore', 'pipe', 'pipe'],
+const run = async ({ name, fault }: Mutant): Promise<{ code: number; out: string }> => {
+  const child = spawn(process.execPath, ['--import', path('./plant.ts'), path('./simulate.ts'), '--seed', '1', '--runs', String(SEEDS_MAX), ...(fault ? ['--fault', fault] : [])], {
+    env: { ...process.env, GOSSAMER_MUTANT: name, NODE_OPTIONS: '' }, stdio: ['ignore', 'pipe', 'pipe'],
   });
   let out = '';
   child.stdout.on('data', (text: Buffer) => (out += text.toString()));
@@ -22,9 +22,9 @@ const run = async (mutant: string): Promise<{ code: number; out: string }> => {
   return { code, out };
 };
 
-for (const { name } of MUTANTS) {
-  test(`caught within ${SEEDS_MAX} seeds: ${name}`, async (t) => {
-    const { code, out } = await run(name);
+for (const mutant of MUTANTS) {
+  test(`caught within ${SEEDS_MAX} seeds: ${mutant.name}`, async (t) => {
+    const { code, out } = await run(mutant);
     assert.doesNotMatch(out, /does not fit|was not planted/, out);
     assert.equal(code, 1, `it was not caught:\n${out.slice(0, 3_000)}`);
     const seed = /replay with: .*--seed (\d+)/.exec(out)?.[1];

@@ -3,8 +3,12 @@
  * fits its source fails its test, so none can go stale. To add one, add a row.
  */
 
+import type { FaultName } from './run.ts';
+
 export interface Mutant {
   readonly name: string;
+  /** The fault that brings it to light; without one, the usual mixture. */
+  readonly fault?: FaultName;
   readonly edits: readonly Edit[];
 }
 
@@ -21,18 +25,21 @@ const edit = (file: string, find: string, replace: string): Edit => ({ file, fin
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the page is settled before its links are admitted',
+    fault: 'process-dies',
     edits: [edit('frontier/visit.ts',
       '  if (end.links && end.links.length > 0) await parts.admit(end.links);\n  await parts.settle(settlement);',
       '  await parts.settle(settlement);\n  if (end.links && end.links.length > 0) await parts.admit(end.links);')],
   },
   {
     name: 'a stale lease is accepted',
+    fault: 'store-slower-than-lease',
     edits: [edit('store/memory.ts',
       'if (site?.lease?.id !== settlement.lease || accepted.has(site)) continue;\n    if (site.lease.until === null || site.lease.until > now) accepted.set(site, settlement);',
       'if (!site?.lease || accepted.has(site)) continue;\n    accepted.set(site, settlement);')],
   },
   {
     name: 'a visit outlives its lease',
+    fault: 'store-slower-than-lease',
     edits: [edit('frontier/visit.ts', '  if (leaseUntil === null) return {', '  if (leaseUntil === null || leaseUntil > 0) return {')],
   },
   {
@@ -44,6 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a freed site is called at once',
+    fault: 'process-dies',
     edits: [edit('store/sqlite/steer.ts', '  const dueAt = now + site.delay_ms;', '  const dueAt = now;')],
   },
   {
@@ -59,6 +67,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a fingerprint is kept though its commit failed',
+    fault: 'disk-full',
     edits: [edit('store/sqlite/admit.ts', '    book.provisional.add(print);', '    book.provisional.add(print);\n    book.seen.add(print);')],
   },
   {
@@ -69,6 +78,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the tail of the archive is not cut',
+    fault: 'process-dies-in-commit',
     edits: [edit('store/memory.ts', '  archive.cut(state.end);', '')],
   },
   {
@@ -77,10 +87,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a page that kills its parser is tried for ever',
+    fault: 'none',
     edits: [edit('frontier/visit.ts', "  if (tries < TRIES_MAX) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'", "  if (tries > 0) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'")],
   },
   {
     name: 'a page that kills its fetch thread is tried for ever',
+    fault: 'none',
     edits: [edit('store/sqlite/steer.ts', '  const givenUp = claims >= CLAIMS_MAX;', '  const givenUp = claims >= Infinity && CLAIMS_MAX > 0;')],
   },
   {
@@ -97,6 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a batch is answered before it is committed',
+    fault: 'process-dies',
     edits: [edit('lib/group.ts', '    under = commit(batch);\n    try {\n      await under;', '    under = commit(batch);\n    try {\n      under.catch(() => {});')],
   },
   {
@@ -105,6 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'after a failed transaction a site is believed not to be due',
+    fault: 'disk-full',
     edits: [edit('store/sqlite/book.ts', '    book.notBefore.fill(-Infinity);\n    if (book.db.isTransaction)', '    book.notBefore.fill(Infinity);\n    if (book.db.isTransaction)')],
   },
   {

@@ -29,6 +29,7 @@ export interface SimSettings {
   /** 0 parses in the fetch threads: then a poison page kills one of those. */
   readonly parsers: number;
   readonly slots: number;
+  readonly parseMs: number;
   readonly delayMs: number;
   readonly troubleDelayMs: number;
   readonly parkAfter: number;
@@ -45,26 +46,30 @@ export interface Process {
   stop(): void;
   /** A fetch thread dies, with its visits. */
   killFetcher(index: number): void;
-  /** A parse thread dies, with its jobs. */
-  killParser(): void;
+  /** A parse thread dies, with its jobs; false when it had none. */
+  killParser(): boolean;
   /** Fetch threads that died. */
   deaths(): number;
-  /** The most visits that were under way at one time. */
+  /** The most visits that one fetch thread had under way at one time. */
   visitsPeak(): number;
 }
 
 const CENSUS_MS = 5_000;
 const RESTART_MS = 20;
-const PARSE_MS = 3;
+
+/** Whose caller is dead, whose connection is closed. */
+const hangUp = (calls: Set<() => void>): void => {
+  for (const drop of calls) drop();
+  calls.clear();
+};
 
 export const startProcess = ({ name, web, clock, store, model, settings }: ProcessParts): Process => {
   let alive = true;
   const stop = new AbortController();
-  const fetchers = new Map<number, { alive: boolean; readonly dead: AbortController }>();
+  const fetchers = new Map<number, { alive: boolean; readonly calls: Set<() => void> }>();
   const jobs = new Set<(parsed: Parsed) => void>();
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<'fault'>((resolve) => (fail = () => resolve('fault')));
-  let visits = 0;
   let visitsPeak = 0;
   let deaths = 0;
 
@@ -91,25 +96,26 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
   const parseInThread = (job: ParseJob): Promise<Parsed> =>
     new Promise((resolve) => {
       jobs.add(resolve);
-      void clock.sleep(PARSE_MS).then(() => {
+      void clock.sleep(settings.parseMs).then(() => {
         if (!jobs.delete(resolve)) return;
         resolve(isPoison(job) ? { kind: 'lost', culprit: true } : work(job));
       });
     });
 
   const startFetcher = (index: number): void => {
-    const state = { alive: true, dead: new AbortController() };
+    const state = { alive: true, calls: new Set<() => void>() };
+    let visits = 0;
     fetchers.set(index, state);
     const mine = guard(() => alive && state.alive);
     const myClock: Clock = { now: clock.now, sleep: (ms, signal) => mine(clock.sleep(ms, signal)) };
     const die = (culprit?: number): void => {
       if (!state.alive) return;
       state.alive = false;
-      state.dead.abort();
+      hangUp(state.calls);
       restart(index, culprit);
     };
     const parseHere = async (job: ParseJob): Promise<Parsed> => {
-      await myClock.sleep(PARSE_MS);
+      await myClock.sleep(settings.parseMs);
       if (isPoison(job)) {
         die(job.lease);
         await mine(new Promise(() => {}));
@@ -124,7 +130,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
         pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
         productToken: 'gossamer', bodyBytesMax: 1_000_000, isText: () => true,
       },
-      fetch: (call, signal) => mine(model.fetch(call, signal, state.dead.signal)),
+      fetch: (call, signal) => mine(model.fetch(call, signal, state.calls)),
       forget: () => {},
       parse: settings.parsers === 0 ? parseHere : (job) => mine(parseInThread(job)),
       readText: (answer) => robotsText(web, answer.url),
@@ -154,7 +160,6 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
 
   /** As the supervisor does: the leases of the dead are freed, then another takes its place. */
   const restart = (index: number, culprit?: number): void => {
-    visits = 0;
     deaths++;
     void (async () => {
       await here(clock.sleep(RESTART_MS));
@@ -201,23 +206,25 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     kill: () => {
       alive = false;
       stop.abort();
-      for (const { dead } of fetchers.values()) dead.abort();
+      for (const { calls } of fetchers.values()) hangUp(calls);
     },
     stop: () => stop.abort(),
     killFetcher: (index) => {
       const state = fetchers.get(index % settings.fetchers);
       if (!state?.alive) return;
       state.alive = false;
-      state.dead.abort();
+      hangUp(state.calls);
       restart(index % settings.fetchers);
     },
     killParser: () => {
+      if (jobs.size === 0) return false;
       let first = true;
       for (const resolve of [...jobs]) {
         jobs.delete(resolve);
         resolve({ kind: 'lost', culprit: first });
         first = false;
       }
+      return true;
     },
     visitsPeak: () => visitsPeak,
     deaths: () => deaths,
