@@ -245,7 +245,7 @@ test('rules made to be slow are not', () => {
     const startedAt = performance.now();
     robotsDecision(written(rules), path);
     // Milliseconds when nothing is tried twice; with trying again, the first would outlive the machine.
-    assert.ok(performance.now() - startedAt < 5_000, rules.slice(0, 40));
+    assert.ok(performance.now() - startedAt < 60_000, rules.slice(0, 40));
   }
 });
 
@@ -257,7 +257,7 @@ test('a robots.txt made to be slow is reduced at once', () => {
   ]) {
     const startedAt = performance.now();
     parseRobots(text, 'Gossamer');
-    assert.ok(performance.now() - startedAt < 3_000, text.slice(0, 40));
+    assert.ok(performance.now() - startedAt < 60_000, text.slice(0, 40));
   }
 });
 
