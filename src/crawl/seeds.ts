@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 import type { Store } from '../frontier/store.ts';
+import { writeCount } from '../lib/units.ts';
 import type { Link } from '../model/link.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { readExcluded, readSeed } from '../url/seed.ts';
@@ -17,6 +18,9 @@ const BAD_LINES_NAMED_MAX = 20;
 /** Seeds admitted in one transaction, then marked as loaded. */
 const BATCH = 2_000;
 const MARK = 'seeds';
+/** A large file tells how far it is, this often. */
+const SAY_MS = 3_000;
+const LINES_BETWEEN_LOOKS = 10_000;
 
 export interface SeedSource {
   readonly file: string | null;
@@ -57,7 +61,14 @@ async function* goodLines(source: SeedSource, say: (text: string) => void, repor
   for (const url of source.urls) if (judge(url, '--url')) yield url.trim();
   if (source.file !== null) {
     let number = 0;
-    for await (const line of linesOf(source.file)) if (judge(line, `${source.file} line ${++number}`)) yield line.trim();
+    let saidAt = performance.now();
+    for await (const line of linesOf(source.file)) {
+      if (judge(line, `${source.file} line ${++number}`)) yield line.trim();
+      if (number % LINES_BETWEEN_LOOKS === 0 && performance.now() - saidAt > SAY_MS) {
+        saidAt = performance.now();
+        say(`reading ${source.file}: ${writeCount(number)} lines`);
+      }
+    }
   }
   if (report.bad > BAD_LINES_NAMED_MAX) say(`${report.bad - BAD_LINES_NAMED_MAX} more bad lines were skipped`);
 }

@@ -48,7 +48,7 @@ export const planOf = (seed: number): RunPlan => ({ seed, fault: pick(FAULTS, mi
 
 export const simulate = async ({ seed, fault, always }: RunPlan): Promise<Verdict> => {
   const dice = diceFor(mix(seed, 3));
-  const web = createWeb({ seed, sites: 8 + dice(40), pagesMean: 6 + dice(30), pagesMax: 150, crossLinks: dice(6), troubled: dice(3) * 0.1 });
+  const web = createWeb({ seed, sites: 8 + dice(40), pagesMean: 6 + dice(30), pagesMax: 150, crossLinks: dice(6), troubled: dice(3) * 0.1, seedSites: 2 });
   const clock = createVirtualClock();
   // An archive belongs to one process: who dies while he appends leaves a tail to himself alone.
   const shared = fault === 'store-slower-than-lease' || (fault !== 'process-dies-in-commit' && dice(4) === 0);

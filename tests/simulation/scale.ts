@@ -20,7 +20,7 @@ import { createWitness } from './witness.ts';
 
 const { values } = parseArgs({
   options: {
-    sites: { type: 'string', default: '100000' }, pages: { type: 'string', default: '100' }, visits: { type: 'string', default: '1000000' },
+    sites: { type: 'string', default: '100000' }, pages: { type: 'string', default: '1000' }, visits: { type: 'string', default: '1000000' },
     delay: { type: 'string', default: '5' }, slots: { type: 'string', default: '2000' }, links: { type: 'string', default: '6' }, seed: { type: 'string', default: '1' },
   },
 });
@@ -29,7 +29,7 @@ const delayMs = Number(values.delay) * 1_000;
 
 const dir = mkdtempSync(join(tmpdir(), 'gossamer-scale-'));
 const clock = createVirtualClock();
-const web = createWeb({ seed: Number(values.seed), sites: Number(values.sites), pagesMean: Number(values.pages), pagesMax: 200_000, crossLinks: Number(values.links), troubled: 0.05 });
+const web = createWeb({ seed: Number(values.seed), sites: Number(values.sites), pagesMean: Number(values.pages), pagesMax: 200_000, crossLinks: Number(values.links), troubled: 0.05, seedSites: Math.ceil(Number(values.sites) / 4) });
 const witness = createWitness(web, delayMs);
 const model = createFetchModel(web, clock, witness);
 // Records are not what is measured here: they are counted and dropped.

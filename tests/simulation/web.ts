@@ -17,6 +17,8 @@ export interface WebPlan {
   readonly crossLinks: number;
   /** Share of sites that are in some trouble, 0 to 1. */
   readonly troubled: number;
+  /** The first so many sites are seeds; the others are found. */
+  readonly seedSites: number;
 }
 
 /** What is wrong with a whole site. */
@@ -52,7 +54,6 @@ export interface ModelWeb {
 
 const CHILDREN = 4;
 const SITE_CHILDREN = 3;
-const SEED_SITES = 2;
 const ODD_PERCENT = 12;
 const ODD: readonly PageKind[] = ['missing', 'broken', 'busy-once', 'private', 'poison', 'hangs'];
 
@@ -63,7 +64,7 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
     const share = (dice(1_000_000) + 1) / 1_000_000;
     // Pareto with a mean of three times its least: a heavy tail, cut at pagesMax.
     const pages = Math.max(1, Math.min(plan.pagesMax, Math.floor((plan.pagesMean / 3) * share ** (-1 / 1.5))));
-    const troubled = index >= SEED_SITES && dice(1_000) < plan.troubled * 1_000;
+    const troubled = index >= plan.seedSites && dice(1_000) < plan.troubled * 1_000;
     const health: Health = troubled ? (['dead', 'robots-500', 'flaky', 'flaky'] as const)[dice(4)]! : 'sound';
     const latencyMs = 20 + Math.floor(50 * ((dice(1_000) + 1) / 1_000) ** -0.8);
     const robots = dice(3) === 0 ? null : { crawlDelayMs: dice(5) === 0 ? 1_000 * (1 + dice(30)) : 0 };
@@ -91,7 +92,7 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
     for (let child = number * CHILDREN + 1; child <= number * CHILDREN + CHILDREN && child < of.pages; child++) hrefs.push(hrefOf(of, child));
     if (number === 0) {
       // Sites are a tree too: the front page of one is linked from one other only.
-      const first = SEED_SITES + of.index * SITE_CHILDREN;
+      const first = plan.seedSites + of.index * SITE_CHILDREN;
       for (let next = first; next < first + SITE_CHILDREN && next < plan.sites; next++) hrefs.push(`${origin(next)}/`);
     }
     const dice = diceFor(mix(mix(plan.seed, of.index) ^ 0x3c6ef372, number));
@@ -107,7 +108,7 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
 
   return {
     plan,
-    seeds: Array.from({ length: Math.min(SEED_SITES, plan.sites) }, (_, i) => `${origin(i)}/`),
+    seeds: Array.from({ length: Math.min(plan.seedSites, plan.sites) }, (_, i) => `${origin(i)}/`),
     site,
     siteNamed: (name) => site(Number(name.slice(1, name.indexOf('.')))),
     page: (url) => {
