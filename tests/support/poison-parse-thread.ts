@@ -32,11 +32,10 @@ const act = (poison: Poison | undefined, dir: string): void => {
   }
 };
 
-const start = workerData as (ThreadStart & { wrapped?: boolean }) | null;
+const start = workerData as ThreadStart | null;
 if (start?.name.startsWith('parse-')) {
-  start.wrapped = true; // so that the import below does not serve by itself
   const poisons = JSON.parse(readFileSync(join(start.dir, POISON_FILE), 'utf8')) as Readonly<Record<string, Poison>>;
-  const { serveParsing } = await import('../../src/threads/parse-thread.ts');
+  const { serveParsing } = await import('../../src/threads/serve-parsing.ts');
   serveParsing((work) => (job) => {
     act(poisons[job.page?.url ?? ''], start.dir);
     return work(job);
