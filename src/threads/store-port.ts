@@ -2,7 +2,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Store } from '../frontier/store.ts';
-import type { SqliteStore, StoreCall } from '../store/sqlite/store.ts';
+import { storeOver, type SqliteStore, type StoreCall } from '../store/sqlite/store.ts';
 import { ThreadFault, toFault, type Fault } from './fault.ts';
 
 interface Request {
@@ -35,14 +35,7 @@ export const createStoreClient = (port: MessagePort): Store => {
       pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
       port.postMessage({ id, call } satisfies Request, recordsOf(call));
     });
-  return {
-    admit: (links) => send({ verb: 'admit', links }),
-    claim: (ask) => send({ verb: 'claim', ask }),
-    settle: (settlements) => send({ verb: 'settle', settlements }),
-    steer: (orders) => send({ verb: 'steer', orders }),
-    census: () => send({ verb: 'census' }),
-    close: async () => port.close(),
-  };
+  return storeOver(send, async () => port.close());
 };
 
 /** Records are handed over, not copied. */

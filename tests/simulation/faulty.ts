@@ -1,7 +1,7 @@
 /** A store and an archive that can be told to fail, and calls that take their time. */
 
 import { StoreFault, type Archive, type Store } from '../../src/frontier/store.ts';
-import type { SqliteStore, StoreCall } from '../../src/store/sqlite/store.ts';
+import { storeOver, type SqliteStore, type StoreCall } from '../../src/store/sqlite/store.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export interface StoreFaults {
@@ -63,14 +63,7 @@ export const gathering = (store: SqliteStore, clock: VirtualClock): Store => {
       if (queue.length === 0) void clock.sleep(GATHER_MS).then(drain);
       queue.push({ call, resolve: resolve as (value: unknown) => void, reject });
     });
-  return {
-    admit: (links) => send({ verb: 'admit', links }),
-    claim: (ask) => send({ verb: 'claim', ask }),
-    settle: (settlements) => send({ verb: 'settle', settlements }),
-    steer: (orders) => send({ verb: 'steer', orders }),
-    census: () => send({ verb: 'census' }),
-    close: () => store.close(),
-  };
+  return storeOver(send, () => store.close());
 };
 
 export interface FaultyArchive extends Archive {

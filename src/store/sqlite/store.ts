@@ -59,19 +59,24 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
     clock: book.clock,
     run,
     seenBytes: () => book.seen.bytes,
-    admit: (links) => one({ verb: 'admit', links }),
-    claim: (ask) => one({ verb: 'claim', ask }),
-    settle: (settlements) => one({ verb: 'settle', settlements }),
-    steer: (orders) => one({ verb: 'steer', orders }),
-    census: () => one({ verb: 'census' }),
-    close: async () => {
+    ...storeOver(one, async () => {
       if (closed) return;
       closed = true;
       book.archive.close();
       book.db.close();
-    },
+    }),
   };
 };
+
+/** The verbs of a store as calls that are sent somewhere. */
+export const storeOver = (send: <T>(call: StoreCall) => Promise<T>, close: Store['close']): Store => ({
+  admit: (links) => send({ verb: 'admit', links }),
+  claim: (ask) => send({ verb: 'claim', ask }),
+  settle: (settlements) => send({ verb: 'settle', settlements }),
+  steer: (orders) => send({ verb: 'steer', orders }),
+  census: () => send({ verb: 'census' }),
+  close,
+});
 
 const perform = (book: Book, call: StoreCall): unknown => {
   switch (call.verb) {
