@@ -33,7 +33,7 @@ export const openArchive = (options: ArchiveOptions): Archive => {
 const NAME = /^gossamer-\d{14}-(\d{5,})\.warc\.gz$/;
 
 /** The place of a file in the order of all; null when the name is not one of ours. */
-const serialOf = (name: string): number | null => {
+export const serialOf = (name: string): number | null => {
   const match = NAME.exec(name);
   return match === null ? null : Number(match[1]);
 };
@@ -229,6 +229,9 @@ const adviceFor = (code: string): string => {
     case 'ENOSPC':
     case 'EDQUOT':
       return 'free space on the disk that holds the crawl, then resume';
+    case 'EMFILE':
+    case 'ENFILE':
+      return 'raise the limit on open files (ulimit -n), then resume';
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

@@ -3,6 +3,7 @@
 import { DiskError } from '../crawl/open.ts';
 import { VERSION } from '../crawl/version.ts';
 import { UsageError } from '../model/read-settings.ts';
+import { isDiskFull } from '../store/sqlite/fault.ts';
 import { EVERYWHERE, EXIT_CODES, helpOf, type Command } from './command.ts';
 import { readFlags } from './flags.ts';
 import { crawlCommand } from './commands/crawl.ts';
@@ -10,9 +11,10 @@ import { pagesCommand } from './commands/pages.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { showCommand } from './commands/show.ts';
 import { statusCommand } from './commands/status.ts';
+import { verifyCommand } from './commands/verify.ts';
 import { worldCommand } from './commands/world.ts';
 
-export const COMMANDS: readonly Command[] = [crawlCommand, resumeCommand, statusCommand, pagesCommand, showCommand, worldCommand];
+export const COMMANDS: readonly Command[] = [crawlCommand, resumeCommand, statusCommand, pagesCommand, showCommand, verifyCommand, worldCommand];
 
 const overview = (): string => [
   `gossamer ${VERSION}: a polite web crawler that loses nothing`,
@@ -74,6 +76,10 @@ const failed = (error: unknown): number => {
   }
   if (error instanceof DiskError) {
     console.error(`gossamer: ${message}`);
+    return 4;
+  }
+  if (isDiskFull(error)) {
+    console.error(`gossamer: the disk is full (${message}): free some space, then do it again`);
     return 4;
   }
   console.error(advice === undefined ? `gossamer: ${stack ?? message}` : `gossamer: ${message}: ${advice}`);

@@ -197,11 +197,20 @@ class CrawlRun {
       pagesPerSecond: this.#phase === 'crawling' ? this.#pagesPerSecond : 0,
       pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
       visits: sum((one) => one.visits), calls: sum((one) => one.calls), failures: sum((one) => one.failures),
-      seedsLoaded: this.#seedsLoaded, memoryBytes: process.memoryUsage.rss(), restarts: this.#supervisor?.restarts() ?? 0,
+      seedsLoaded: this.#seedsLoaded, memoryBytes: memoryBytes(), restarts: this.#supervisor?.restarts() ?? 0,
       progress: shares.length > 0 ? Math.min(1, Math.max(...shares)) : null,
     };
   }
 }
+
+/** Linux gives it as a file, which cannot be opened while no descriptor is left: no reason to end a crawl. */
+const memoryBytes = (): number => {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
+};
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

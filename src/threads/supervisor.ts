@@ -1,5 +1,6 @@
 /** Starts the threads of a crawl, watches them, restarts those that die, and ends them in order. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 import type { Store } from '../frontier/store.ts';
 import type { Anchor } from '../lib/clock.ts';
@@ -13,6 +14,7 @@ import { createStoreClient } from './store-port.ts';
 /** Threads that may die within this time before the crawl is stopped: more is not bad luck but a defect or a lack of memory. */
 const RESTARTS_MAX = 20;
 const RESTARTS_WITHIN_MS = 3_600_000;
+const RESTART_WAIT_MS = 50;
 /** A parse that takes longer is ended with its thread; a page of the largest size takes a second. */
 const PARSE_DEADLINE_MS = 20_000;
 /** A fetch thread whose event loop stands still for this long is ended. */
@@ -121,6 +123,9 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
   };
 
   const restart = async ({ role, name, heart }: Thread): Promise<void> => {
+    // What a thread died of may last a moment (no descriptor, no memory): the more died, the longer the next waits.
+    await sleep(RESTART_WAIT_MS * deaths.length);
+    if (stopping) return;
     if (role === 'fetch') {
       // Its visits died with it: their sites wait a full delay, their links go back to the head.
       const culprit = heart.job();

@@ -22,7 +22,8 @@ const BLOCK_CHARS_MAX = 3_500;
 const write = ({ link, tries }: Waiting): string =>
   `${link.depth} ${link.hops} ${link.fallback ? 1 : 0} ${tries} ${link.url}\n`;
 
-const read = (line: string, via: string, site: string): Waiting => {
+/** A link as a block has it, without the end of its line. */
+export const readWaiting = (line: string, via: string, site: string): Waiting => {
   const [depth, hops, fallback, tries, url] = line.split(' ', 5) as [string, string, string, string, string];
   return {
     tries: Number(tries),
@@ -30,7 +31,7 @@ const read = (line: string, via: string, site: string): Waiting => {
   };
 };
 
-const insertBlock = (book: Book, next: number | null, block: { via: string; links: string }): number =>
+const insertBlock = (book: Pick<Book, 'sql'>, next: number | null, block: { via: string; links: string }): number =>
   Number(book.sql('INSERT INTO block (next, read_to, via, links) VALUES (?, 0, ?, ?)').run(next, block.via, block.links).lastInsertRowid);
 
 /** Links in order, cut into blocks of one `via` each and of bounded length. */
@@ -46,7 +47,7 @@ const toBlocks = (waiting: readonly Waiting[]): { via: string; links: string }[]
 };
 
 /** Puts links at the end of the line. Changes `ends`; the caller writes them to the site's row. */
-export const appendToLine = (book: Book, ends: LineEnds, waiting: readonly Waiting[]): void => {
+export const appendToLine = (book: Pick<Book, 'sql'>, ends: LineEnds, waiting: readonly Waiting[]): void => {
   for (const block of toBlocks(waiting)) {
     const id = insertBlock(book, null, block);
     if (ends.tail === null) [ends.head, ends.head_at] = [id, 0];
@@ -56,7 +57,7 @@ export const appendToLine = (book: Book, ends: LineEnds, waiting: readonly Waiti
 };
 
 /** Puts links at the head of the line, keeping their own order. */
-export const putFirst = (book: Book, ends: LineEnds, waiting: readonly Waiting[]): void => {
+export const putFirst = (book: Pick<Book, 'sql'>, ends: LineEnds, waiting: readonly Waiting[]): void => {
   if (ends.head !== null && ends.head_at > 0) {
     // The head block is no longer the one that the site's row speaks of: it keeps its own place.
     book.sql('UPDATE block SET read_to = ? WHERE id = ?').run(ends.head_at, ends.head);
@@ -74,7 +75,7 @@ export const takeFirst = (book: Book, ends: LineEnds, site: string): Waiting => 
     { next: number | null; via: string; links: string } | undefined;
   if (!block) throw new Error(`the line of site "${site}" is broken: block ${ends.head} is missing`);
   const end = block.links.indexOf('\n', ends.head_at);
-  const taken = read(block.links.slice(ends.head_at, end), block.via, site);
+  const taken = readWaiting(block.links.slice(ends.head_at, end), block.via, site);
   if (end + 1 < block.links.length) {
     ends.head_at = end + 1;
     return taken;

@@ -1,7 +1,7 @@
 /** Reading for people: short transactions, while the crawl runs or after. */
 
 import { DatabaseSync } from 'node:sqlite';
-import type { PageFilter, Reader, SiteView } from '../../frontier/store.ts';
+import { StoreFault, type PageFilter, type Reader, type SiteView } from '../../frontier/store.ts';
 import type { CanonicalUrl } from '../../model/link.ts';
 import type { OutcomeName } from '../../model/outcome.ts';
 import type { PlacedPage } from '../../model/settlement.ts';
@@ -9,7 +9,7 @@ import { preparing, readTally, urlKey, type Book } from './book.ts';
 import { censusOf } from './census.ts';
 import { storeFault } from './fault.ts';
 import type { Waiting } from './line.ts';
-import { SITE_HELD, SITE_LEASED, SITE_PARKED } from './schema.ts';
+import { SITE_HELD, SITE_LEASED, SITE_PARKED, versionOf } from './schema.ts';
 
 /** Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. */
 const ROWS_AT_ONCE = 1_000;
@@ -17,6 +17,10 @@ const ROWS_AT_ONCE = 1_000;
 export const openSqliteReader = (path: string): Reader => {
   try {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+    if (versionOf(db) === 0) {
+      db.close();
+      throw new StoreFault(`the store "${path}" is empty`, 'the crawl was stopped before it began: a resume begins it');
+    }
     const sql = preparing(db);
     return {
       census: () => censusOf(sql, readTally(db), Date.now()),

@@ -1,0 +1,108 @@
+/** `gossamer verify`: do the parts of a crawl agree, and can what is damaged be put right? */
+
+import { verifyCrawl, type Found, type VerifyProgress, type VerifyReport } from '../../crawl/verify.ts';
+import { writeBytes, writeCount } from '../../lib/units.ts';
+import type { Command } from '../command.ts';
+import { bold, createTerminal, red } from '../terminal.ts';
+import { crawlDirOf } from './dir.ts';
+
+/** A check that is over sooner shows no progress. */
+const QUIET_MS = 2_000;
+/** Without a terminal, a line this often; on one, the line is drawn again. */
+const LINE_MS = 5_000;
+const DRAW_MS = 200;
+/** SQLite checks itself in one call that tells nothing of its progress: 3 s for 256 MiB. From this size on it is said before. */
+const LONG_BYTES = 128 * 1024 ** 2;
+
+export const verifyCommand: Command = {
+  name: 'verify',
+  usage: 'verify <dir> [--repair] [--json]',
+  says: 'Check that the parts of a stopped crawl agree: pages, archive, links, counters. Exit code 0: no damage; 1: damage, named line by line.',
+  flags: [
+    { name: 'repair', says: 'put back into waiting what must be fetched again, and correct what can be' },
+    { name: 'json', says: 'print one JSON object' },
+  ],
+  example: 'gossamer verify ./crawl --repair && gossamer resume ./crawl',
+  run: async (read) => {
+    const dir = crawlDirOf(read);
+    const isJson = read.switches.has('json');
+    const shown = showProgress(isJson);
+    const report = await verifyCrawl({ dir, repair: read.switches.has('repair'), onProgress: shown.show });
+    shown.release();
+    const isSound = (report.after ?? report.found).count === 0;
+    console.log(isJson ? JSON.stringify(objectOf(dir, report)) : linesOf(dir, report, read.switches.has('repair')).join('\n'));
+    return isSound ? 0 : 1;
+  },
+};
+
+const showProgress = (isJson: boolean): { show: (progress: VerifyProgress) => void; release: () => void } => {
+  const terminal = createTerminal();
+  const isLive = terminal.isLive && !isJson;
+  const startedAt = performance.now();
+  let lastAt = startedAt + QUIET_MS - (isLive ? DRAW_MS : LINE_MS);
+  return {
+    show: (progress) => {
+      const now = performance.now();
+      const isLong = progress.phase === 'database' && progress.total >= LONG_BYTES;
+      if (!isLong && now - lastAt < (isLive ? DRAW_MS : LINE_MS)) return;
+      lastAt = now;
+      if (isLive) terminal.draw([lineOf(progress)]);
+      else terminal.warn(lineOf(progress));
+    },
+    release: () => {
+      terminal.draw([]);
+      terminal.release();
+    },
+  };
+};
+
+const lineOf = ({ phase, done, total, unit }: VerifyProgress): string => {
+  const write = (n: number): string => (unit === 'bytes' ? writeBytes(n) : `${writeCount(n)} links`);
+  if (phase === 'database') return `checking the database (${write(total)})`;
+  if (phase === 'repair') return `repairing: ${write(done)} counted`;
+  return `checking ${phase === 'links' ? 'the links' : 'the archive'}: ${write(done)} of ${write(total)}${total > 0 ? ` (${Math.floor((100 * done) / total)} %)` : ''}`;
+};
+
+const linesOf = (dir: string, report: VerifyReport, asked: boolean): string[] => {
+  const { found, repaired, after } = report;
+  const left = after ?? found;
+  return [
+    ...damageLines(found),
+    ...(repaired ? ['repaired:', ...repaired.map((text) => `  ${text}`)] : []),
+    ...(after ? damageLines(after) : []),
+    ...left.left.map((text) => `left by a kill: ${text}; a resume clears it`),
+    ...(asked && repaired === null && found.count > 0 ? ['nothing was changed: not all of this can be repaired'] : []),
+    ...left.advice.map((text) => `what to do: ${text}`),
+    bold(summaryOf(report)),
+    ...nextStep(dir, report, asked),
+  ];
+};
+
+const damageLines = ({ named, count }: Found): string[] => [
+  ...named.map(({ says }) => `${red('damage')}: ${says}`),
+  ...(count > named.length ? [`${red('damage')}: and ${writeCount(count - named.length)} more`] : []),
+];
+
+const summaryOf = ({ figures, found, after }: VerifyReport): string => {
+  const { pages, records, files, archiveBytes, links, sites } = figures;
+  const left = (after ?? found).count;
+  const verdict = left > 0 ? `${writeCount(left)} damaged` : after ? `no damage left of ${writeCount(found.count)}` : 'no damage';
+  return `verified ${plural(pages, 'page')}, ${plural(records, 'record')} in ${plural(files, 'file')} (${writeBytes(archiveBytes)}), ` +
+    `${plural(links, 'link')} on ${plural(sites, 'site')}: ${verdict}`;
+};
+
+const plural = (n: number, noun: string): string => `${writeCount(n)} ${noun}${n === 1 ? '' : 's'}`;
+
+const nextStep = (dir: string, { found, after }: VerifyReport, asked: boolean): string[] => {
+  if (after && after.count === 0) return [`fetch again what was lost: gossamer resume ${dir}`];
+  return found.count > 0 && !asked && found.advice.length === 0 ? [`put it right: gossamer verify ${dir} --repair`] : [];
+};
+
+const objectOf = (dir: string, { found, figures, repaired, after }: VerifyReport): object => {
+  const last = after ?? found;
+  return {
+    dir, sound: last.count === 0, ...figures,
+    damageCount: found.count, damageByKind: found.byKind, damage: found.named, left: last.left, advice: last.advice,
+    repaired, damageAfterRepair: after && { count: after.count, damage: after.named },
+  };
+};

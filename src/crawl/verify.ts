@@ -1,0 +1,189 @@
+/** Do the parts of a crawl agree, and can what is damaged be put right? */
+
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { openArchive } from '../archive/files.ts';
+import { writeCount } from '../lib/units.ts';
+import { UsageError } from '../model/read-settings.ts';
+import { integrityOf, isCorrupt, isLogWhole, isUnmade, openToCheck, tallyOf, type Checked } from '../store/sqlite/check.ts';
+import { repairDatabase, type Repaired, type RepairPlan } from '../store/sqlite/repair.ts';
+import { survey } from '../store/sqlite/survey.ts';
+import { FILES } from './folder.ts';
+import { lockCrawl, type Lock } from './lock.ts';
+import { checkArchive } from './verify/archive.ts';
+import { createFinder, type Finder, type Found } from './verify/damage.ts';
+import { DEAD_FILE, readDead, writeDead, type DeadSpan } from './verify/dead-list.ts';
+import { checkIdentity, checkSeedFile } from './verify/folder-check.ts';
+import { tellRows } from './verify/rows.ts';
+
+export type { Damage, DamageKind, Found } from './verify/damage.ts';
+
+export interface VerifyOptions {
+  readonly dir: string;
+  readonly repair: boolean;
+  readonly onProgress: (progress: VerifyProgress) => void;
+}
+
+export interface VerifyProgress {
+  readonly phase: 'database' | 'links' | 'archive' | 'repair';
+  readonly done: number;
+  readonly total: number;
+  readonly unit: 'bytes' | 'links';
+}
+
+export interface VerifyReport {
+  readonly found: Found;
+  readonly figures: Figures;
+  /** What a repair did, a sentence for each kind; null when none was made. */
+  readonly repaired: readonly string[] | null;
+  /** What is still wrong after the repair; null when none was made. */
+  readonly after: Found | null;
+}
+
+export interface Figures {
+  pages: number;
+  records: number;
+  files: number;
+  archiveBytes: number;
+  links: number;
+  sites: number;
+}
+
+interface Checkup {
+  readonly found: Finder;
+  readonly figures: Figures;
+  /** What a repair would do; null when nothing can be said, because the database cannot be read. */
+  readonly plan: (RepairPlan & { readonly dead: readonly DeadSpan[] }) | null;
+}
+
+/** Throws a UsageError when there is no crawl, or another process has it open. */
+export const verifyCrawl = async (options: VerifyOptions): Promise<VerifyReport> => {
+  checkIdentity(options.dir, createFinder()); // before the lock: a directory that is no crawl is left as it is
+  const lock = lockOf(options.dir);
+  try {
+    const { found, figures, plan } = await checkup(options);
+    if (!options.repair || found.count === 0 || plan === null || found.advice.length > 0) return { found, figures, repaired: null, after: null };
+    const repaired = repair(options, plan);
+    const again = await checkup(options);
+    return { found, figures: again.figures, repaired, after: again.found };
+  } finally {
+    lock.release();
+  }
+};
+
+const lockOf = (dir: string): Lock => {
+  try {
+    return lockCrawl(dir);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`crawl "${dir}" cannot be locked (${(error as Error).message}): make its directory writable for this user`);
+  }
+};
+
+const checkup = async (options: VerifyOptions): Promise<Checkup> => {
+  const { dir } = options;
+  const found = createFinder();
+  const figures: Figures = { pages: 0, records: 0, files: 0, archiveBytes: 0, links: 0, sites: 0 };
+  const keep = checkIdentity(dir, found);
+  const path = join(dir, FILES.store);
+  if (!existsSync(path) || isUnmade(path)) {
+    if (existsSync(join(dir, FILES.warc))) found.add({ kind: 'database', file: FILES.store, says: `${FILES.store} is missing, though there is an archive` });
+    else found.leave('the store was not made yet');
+    await checkSeedFile(dir, 0, found);
+    return { found, figures, plan: null };
+  }
+  let checked: Checked | null = null;
+  try {
+    checked = openToCheck(path);
+    return await checkParts(checked, { ...options, found, figures, needsPlace: keep !== null && keep !== 'none' });
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    found.add({ kind: 'database', file: FILES.store, says: `${FILES.store} cannot be read: ${(error as Error).message}` });
+    return { found, figures, plan: null };
+  } finally {
+    checked?.db.close();
+  }
+};
+
+interface PartsOptions extends VerifyOptions {
+  readonly found: Finder;
+  readonly figures: Figures;
+  readonly needsPlace: boolean;
+}
+
+const checkParts = async (checked: Checked, { dir, found, figures, needsPlace, onProgress }: PartsOptions): Promise<Checkup> => {
+  const storeBytes = statSync(join(dir, FILES.store)).size;
+  onProgress({ phase: 'database', done: 0, total: storeBytes, unit: 'bytes' });
+  for (const says of integrityOf(checked)) found.add({ kind: 'database', file: FILES.store, says: `${FILES.store}: ${says}` });
+  if (found.byKind.database) return { found, figures, plan: null }; // rows cannot be trusted from here on
+  const tally = tallyOf(checked);
+  if (tally === null) found.add({ kind: 'database', file: FILES.store, says: `${FILES.store}: its counters are missing or cannot be read` });
+  if (!isLogWhole(checked)) found.add({ kind: 'database', file: FILES.store, says: `${FILES.store}: the log of known URLs cannot be read` });
+  if (tally === null || found.byKind.database) return { found, figures, plan: null };
+
+  const seedLines = await checkSeedFile(dir, tally.marks['seeds'] ?? 0, found);
+  const known = tally.waiting + tally.leased + tally.parked + tally.held + Object.values(tally.settled).reduce((sum, n) => sum + n, 0);
+  const rows = survey(checked, { needsPlace, onProgress: (done) => onProgress({ phase: 'links', done, total: known, unit: 'links' }) });
+  const rowPlan = tellRows(rows, tally, found);
+
+  const dead = readDead(dir);
+  const damageBefore = found.count;
+  const archive = checkArchive({
+    dir: join(dir, FILES.warc), checked, inOrder: rows.inOrder, settled: tally.archive, dead, found,
+    onProgress: (done, total) => onProgress({ phase: 'archive', done, total, unit: 'bytes' }),
+  });
+  if (found.count === damageBefore && archive.archivedBytes !== tally.archivedBytes) {
+    found.add({ kind: 'counter', says: `the counter "archivedBytes" says ${writeCount(tally.archivedBytes)}, but there are ${writeCount(archive.archivedBytes)}` });
+  }
+  Object.assign(figures, {
+    pages: rows.counted.pages, records: archive.records, files: archive.files, archiveBytes: archive.bytes, links: rows.links, sites: rows.counted.sites,
+  });
+  const plan = {
+    ...rowPlan, pagesBack: new Set([...archive.plan.pagesBack, ...rowPlan.pagesBack]), urlsBack: archive.plan.urlsBack,
+    archive: archive.end, archivedBytes: archive.archivedBytes, seedLines,
+    dead: [...dead, ...archive.plan.dead, ...placesOf(checked, [...rowPlan.pagesGone, ...rowPlan.pagesBack])],
+  };
+  return { found, figures, plan };
+};
+
+/** The records of pages whose rows go, unless another page has the same. */
+const placesOf = ({ sql }: Checked, pages: readonly number[]): DeadSpan[] =>
+  pages.flatMap((id) => {
+    const row = sql(`SELECT url, file, offset, group_length AS bytes FROM page WHERE id = ? AND file IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM page AS other WHERE other.file = page.file AND other.offset = page.offset AND other.id <> page.id)`).get(id) as
+      { url: string; file: string; offset: number; bytes: number } | undefined;
+    return row ? [{ file: row.file, offset: row.offset, bytes: row.bytes, why: `its page was not right: ${row.url}` }] : [];
+  });
+
+/**
+ * The database first, in one transaction. Killed after it, the archive has bytes without a page and perhaps an
+ * unsettled end: the next repair lists the ones, a resume cuts the other.
+ */
+const repair = ({ dir, onProgress }: VerifyOptions, plan: NonNullable<Checkup['plan']>): string[] => {
+  const did = repairDatabase(join(dir, FILES.store), plan, (done) => onProgress({ phase: 'repair', done, total: 0, unit: 'links' }));
+  const former = readDead(dir);
+  const dead = plan.dead.filter(({ file, offset }) => file !== plan.archive.file || offset < plan.archive.bytes);
+  if (dead.length > former.length) writeDead(dir, dead);
+  // Opening the archive cuts it to its settled end, and closing it flushes what is left.
+  openArchive({ dir: join(dir, FILES.warc), settled: plan.archive, warcinfo: unused, stamp: unused }).close();
+  return sentences(did, dead.length - former.length);
+};
+
+const unused = (): never => {
+  throw new Error('a repair appends no record');
+};
+
+const sentences = (did: Repaired, deadSpans: number): string[] => {
+  const told: readonly [count: number, one: string, many: string][] = [
+    [did.pagesBack, 'page waits again', 'pages wait again'],
+    [did.urlsBack, 'link of a record without a page waits again', 'links of records without a page wait again'],
+    [did.pagesGone, 'row of a page that was settled twice is gone', 'rows of pages that were settled twice are gone'],
+    [deadSpans, `stretch of the archive is listed in ${DEAD_FILE}`, `stretches of the archive are listed in ${DEAD_FILE}`],
+    [did.linesMended, 'line of a site was laid anew', 'lines of sites were laid anew'],
+    [did.linksAdopted, 'link of a stray block is back in its line', 'links of stray blocks are back in their lines'],
+    [did.printsAdded, 'URL was added to the log of known URLs', 'URLs were added to the log of known URLs'],
+    [did.printsDropped, 'URL that was lost is not known any more, so that it can be found again', 'URLs that were lost are not known any more, so that they can be found again'],
+    [did.countersSet, 'counter was set to what the rows say', 'counters were set to what the rows say'],
+  ];
+  return told.filter(([count]) => count > 0).map(([count, one, many]) => `${writeCount(count)} ${count === 1 ? one : many}`);
+};

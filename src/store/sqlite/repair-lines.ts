@@ -1,0 +1,99 @@
+/** Lays broken lines anew, and brings links of blocks that are in no line back into one. */
+
+import { canonicalize } from '../../url/canonical.ts';
+import { siteOf } from '../../url/site.ts';
+import { urlKey } from './book.ts';
+import type { Checked } from './check.ts';
+import { appendToLine, readWaiting, type LineEnds, type Waiting } from './line.ts';
+import { createBlockSet, linksFrom, walkLine, type BlockSet, type SiteEnds } from './line-walk.ts';
+
+interface Site extends SiteEnds {
+  readonly leased: string | null;
+}
+
+const SITE_SQL = 'SELECT id, name, leased, head, head_at, tail FROM site';
+
+export const mendLines = (checked: Checked, broken: ReadonlySet<number>): { linesMended: number; linksAdopted: number } => {
+  const owned = createBlockSet();
+  const sites = checked.sql(`${SITE_SQL} ORDER BY id`).iterate() as Iterable<unknown> as Iterable<Site>;
+  for (const site of sites) if (!broken.has(site.id)) walkLine({ sql: checked.sql, site, visited: owned }, () => {});
+  let linesMended = 0;
+  for (const id of broken) {
+    const site = checked.sql(`${SITE_SQL} WHERE id = ?`).get(id) as Site | undefined;
+    if (!site) continue;
+    layAnew(checked, site, owned);
+    linesMended++;
+  }
+  return { linesMended, linksAdopted: adoptOrphans(checked, owned) };
+};
+
+/** All links of the line up to its break that are in no other state, each once, in new blocks. */
+const layAnew = (checked: Checked, site: Site, owned: BlockSet): void => {
+  const met: number[] = [];
+  const links: Waiting[] = [];
+  const visited: BlockSet = {
+    has: owned.has,
+    add: (id) => {
+      const isNew = owned.add(id);
+      if (isNew) met.push(id);
+      return isNew;
+    },
+  };
+  walkLine({ sql: checked.sql, site, visited }, (waiting) => void links.push(waiting));
+  for (const id of met) checked.sql('DELETE FROM block WHERE id = ?').run(id);
+  const urls = new Set<string>();
+  const kept = links.filter(({ link: { url } }) => !urls.has(url) && !isElsewhere(checked, site, url) && urls.add(url));
+  const ends: LineEnds = { head: null, head_at: 0, tail: null };
+  appendToLine(checked, ends, kept);
+  writeEnds(checked, site.id, ends);
+  // SQLite gives numbers of deleted blocks again, so a new block may have one that is in the set already.
+  const noted: BlockSet = { has: owned.has, add: (id) => owned.add(id) || true };
+  walkLine({ sql: checked.sql, site: { ...site, ...ends }, visited: noted }, () => {});
+};
+
+const writeEnds = ({ sql }: Checked, id: number, { head, head_at, tail }: LineEnds): void =>
+  void sql('UPDATE site SET head = ?, head_at = ?, tail = ? WHERE id = ?').run(head, head_at, tail, id);
+
+const adoptOrphans = (checked: Checked, owned: BlockSet): number => {
+  const { sql } = checked;
+  const ids = (sql('SELECT id FROM block ORDER BY id').all() as { id: number }[]).map(({ id }) => id).filter((id) => !owned.has(id));
+  let adopted = 0;
+  for (const id of ids) {
+    const block = sql('SELECT read_to, via, links FROM block WHERE id = ?').get(id) as { read_to: number; via: string; links: string };
+    sql('DELETE FROM block WHERE id = ?').run(id);
+    for (const line of linesThatCanBeRead(block)) {
+      const waiting = readWaiting(line, block.via, '');
+      const site = siteNamedFor(checked, waiting.link.url);
+      if (site === null || knowsLink(checked, site, waiting.link.url)) continue;
+      const ends: LineEnds = { ...site };
+      appendToLine(checked, ends, [waiting]);
+      writeEnds(checked, site.id, ends);
+      adopted++;
+    }
+  }
+  return adopted;
+};
+
+/** A block that is damaged gives the links that are still whole. */
+const linesThatCanBeRead = (block: { read_to: number; links: string }): string[] =>
+  linksFrom(block, block.read_to) ?? block.links.split('\n').filter((line) => linksFrom({ links: `${line}\n` }, 0) !== null);
+
+/** The site that a URL belongs to, if the store has it. */
+export const siteNamedFor = ({ sql }: Checked, url: string): Site | null => {
+  const address = canonicalize(url);
+  if (typeof address === 'string' || address.url !== url) return null;
+  return (sql(`${SITE_SQL} WHERE name = ?`).get(siteOf(address.host)) as Site | undefined) ?? null;
+};
+
+/** Whether the link is in any state. */
+export const knowsLink = (checked: Checked, site: Site, url: string): boolean => {
+  if (isElsewhere(checked, site, url)) return true;
+  let isInLine = false;
+  walkLine({ sql: checked.sql, site, visited: createBlockSet() }, ({ link }) => void (isInLine ||= link.url === url));
+  return isInLine;
+};
+
+/** Settled, or under visit. */
+const isElsewhere = ({ sql }: Checked, { id, leased }: Site, url: string): boolean =>
+  (leased !== null && (JSON.parse(leased) as Waiting).link.url === url) ||
+  sql('SELECT 1 FROM page WHERE site = ? AND url_key = ? AND url = ?').get(id, urlKey(url), url) !== undefined;

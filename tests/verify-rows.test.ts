@@ -1,0 +1,149 @@
+/** A check of a crawl names rows, lines and counters that do not agree, and a repair makes them agree. */
+
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, test } from 'node:test';
+import { preparing } from '../src/store/sqlite/book.ts';
+import { SITE_LINE_SQL, unsettledLinks, type SiteLine } from '../src/store/sqlite/links.ts';
+import { link } from './contract/store-scene.ts';
+import { openMade } from './support/made-crawl.ts';
+import { assertGoesOn, assertRepairs, FILE_BYTES_MAX, makeScene, namedIn, type Scene } from './support/verify-scene.ts';
+
+const { open, remove } = await makeScene();
+after(remove);
+
+test('a page that is settled twice is named, and one stays', () =>
+  open(async (scene) => {
+    const page = scene.pageIn(scene.files()[1]!);
+    scene.sql(`INSERT INTO page SELECT (SELECT max(id) + 1 FROM page), ${columnsBeside('id')} FROM page WHERE id = ?`, page.id);
+    const { found } = await scene.verify();
+    assert.ok(found.named.some(({ kind, url, says }) => kind === 'link-twice' && url === page.url && says.endsWith('it is settled twice')));
+    await assertRepairs(scene);
+    assert.equal(scene.sql('SELECT 1 FROM page WHERE url = ?', page.url).length, 1);
+  }));
+
+const columnsBeside = (...left: readonly string[]): string =>
+  ['id', 'site', 'url_key', 'url', 'outcome', 'status', 'at', 'duration_ms', 'content_type', 'bytes', 'title', 'language', 'redirect', 'digest', 'truncated',
+    'noindex', 'depth', 'via', 'tries', 'robots', 'detail', 'file', 'offset', 'length', 'group_length'].filter((name) => !left.includes(name)).join(', ');
+
+const WRONG_ROWS: readonly [what: string, set: string, says: RegExp][] = [
+  ['digest', "digest = 'sha1:WRONG'", /its digest is sha1:\w+, but sha1:WRONG was settled$/],
+  ['offset', 'offset = offset + 1', /no record begins there$/],
+  ['place, that of another page', 'offset = (SELECT max(offset) FROM page AS other WHERE other.file = page.file)', /the record of http:\S+ is there$/],
+  ['length', 'length = length + 1', /it has \d+ bytes, but \d+ were settled$/],
+  ['group length', 'group_length = group_length - 1', /its records have \d+ bytes, but \d+ were settled$/],
+  ['place', 'file = NULL, offset = NULL', /its outcome is fetched, but it has no record$/],
+  ['outcome', "outcome = 'robots-denied'", /its outcome is robots-denied, but it has a record$/],
+  ['key', 'url_key = url_key + 1', /its row has the key of another URL$/],
+];
+
+for (const [what, set, says] of WRONG_ROWS) {
+  test(`a page whose row has a wrong ${what} is named and fetched again`, () =>
+    open(async (scene) => {
+      const page = scene.pageIn(scene.files()[1]!);
+      scene.sql(`UPDATE page SET ${set} WHERE id = ?`, page.id);
+      const { found } = await scene.verify();
+      assert.ok(found.named.some((damage) => damage.url === page.url && says.test(damage.says)), JSON.stringify(found.named));
+      await assertRepairs(scene);
+    }));
+}
+
+const LINES: readonly [what: string, plant: (scene: Scene) => void, says: RegExp][] = [
+  ['a missing block', (scene) => scene.sql('DELETE FROM block WHERE id = (SELECT head FROM site WHERE id = 3)'), /^the line of the site s\d\.example is broken: block \d+ is missing$/m],
+  ['a line that is forgotten', (scene) => scene.sql('UPDATE site SET head = NULL, tail = NULL WHERE id = 3'), /^block \d+ of waiting links is in no line$/m],
+  ['a line that goes round', (scene) => scene.sql('UPDATE block SET next = id WHERE id = (SELECT head FROM site WHERE id = 3)'), /is broken: block \d+ is in two places$/m],
+  ['a block in two lines', (scene) => scene.sql('UPDATE site SET head = (SELECT head FROM site WHERE id = 2) WHERE id = 3'), /is broken: block \d+ is in two places$/m],
+  ['a wrong end', (scene) => scene.sql('UPDATE site SET tail = 9999 WHERE id = 3'), /is broken: it ends with block \d+, but should end with 9999$/m],
+  ['a block that is not links', (scene) => scene.sql("UPDATE block SET links = 'nonsense' || char(10) WHERE id = (SELECT head FROM site WHERE id = 3)"), /is broken: block \d+ cannot be read$/m],
+];
+
+for (const [what, plant, says] of LINES) {
+  test(`${what} is named, and the line is laid anew`, () =>
+    open(async (scene) => {
+      plant(scene);
+      assert.match(namedIn(await scene.verify()).join('\n'), says);
+      await assertRepairs(scene);
+      // Only the links of a block that is gone or unreadable can be lost; they are forgotten, to be found again.
+      const [{ n }] = scene.sql('SELECT count(*) AS n FROM page') as [{ n: number }];
+      const isLost = /missing|not links/.test(what);
+      assert.ok(isLost ? n < 160 && n > 150 : n === 160, `${n} pages`);
+      scene.tally(({ marks }) => assert.deepEqual(marks, { seeds: isLost ? 0 : 10 })); // a seed may be among them
+    }));
+}
+
+test('a link that is settled and waits too is named, and waits no more', () =>
+  open(async (scene) => {
+    const page = scene.pageIn(scene.files()[1]!);
+    scene.sql('UPDATE block SET links = links || ? WHERE id = (SELECT tail FROM site WHERE id = ?)', `1 0 0 0 ${page.url}\n`, page.site);
+    const { found } = await scene.verify();
+    assert.ok(found.named.some(({ kind, url }) => kind === 'link-twice' && url === page.url));
+    await assertRepairs(scene);
+    assert.equal(scene.sql('SELECT 1 FROM page').length, 160);
+  }));
+
+test('a link that is twice in its line, or in a stray block though it is settled, is visited once', () =>
+  open(async (scene) => {
+    const page = scene.pageIn(scene.files()[1]!);
+    scene.sql('INSERT INTO block (next, read_to, via, links) VALUES (NULL, 0, ?, ?)', '', `1 0 0 0 ${page.url}\n`);
+    scene.sql('UPDATE block SET links = links || substr(links, 1, instr(links, char(10))) WHERE id = (SELECT tail FROM site WHERE id = 3)');
+    assert.deepEqual((await scene.verify()).found.byKind, { 'link-twice': 1, 'line-broken': 1, 'counter': 2 });
+    await assertRepairs(scene);
+    assert.equal(scene.sql('SELECT 1 FROM page').length, 160);
+  }));
+
+test('a long line is laid anew with all its links, in their order', () =>
+  open(async (scene) => {
+    const store = openMade({ dir: scene.dir, fileBytesMax: FILE_BYTES_MAX });
+    const links = Array.from({ length: 5 }, (_, n) => link(`s2.example/page/${900 + n}`, { via: `https://s2.example/${n}` })); // a block each
+    await store.admit(links);
+    await store.close();
+    const before = lineOf(scene, 's2.example');
+    scene.sql("UPDATE site SET tail = 9999 WHERE name = 's2.example'");
+    await scene.verify(true);
+    assert.deepEqual(lineOf(scene, 's2.example'), before);
+    assert.deepEqual(before.slice(-5), links.map(({ url }) => url));
+    await assertGoesOn(scene);
+  }));
+
+test('pages that must be fetched again come first in their line, in their old order', () =>
+  open(async (scene) => {
+    const file = scene.files().at(-1)!;
+    const pages = scene.sql("SELECT url FROM page JOIN site ON site.id = page.site WHERE file = ? AND name = 's3.example' ORDER BY offset", file) as { url: string }[];
+    const before = lineOf(scene, 's3.example');
+    assert.ok(pages.length > 1 && before.length > 1);
+    rmSync(scene.path(file));
+    await scene.verify(true);
+    assert.deepEqual(lineOf(scene, 's3.example'), [...pages.map(({ url }) => url), ...before]);
+  }));
+
+const lineOf = (scene: Scene, site: string): string[] => {
+  const db = new DatabaseSync(join(scene.dir, 'crawl.db'), { readOnly: true });
+  try {
+    return [...unsettledLinks(preparing(db), db.prepare(`${SITE_LINE_SQL} WHERE name = ?`).get(site) as unknown as SiteLine)].map(({ url }) => url);
+  } finally {
+    db.close();
+  }
+};
+
+test('links that the log of known URLs lacks are named and added', () =>
+  open(async (scene) => {
+    scene.sql('DELETE FROM seen WHERE id = (SELECT max(id) FROM seen)');
+    const { found } = await scene.verify();
+    assert.equal(found.byKind['link-unseen'], 40);
+    assert.match(found.named[0]!.says, /^http:\/\/s\d\.example\/page\/\d+ is not in the log of known URLs$/);
+    assert.deepEqual((await assertRepairs(scene)).repaired, ['40 URLs were added to the log of known URLs']);
+  }));
+
+test('counters that differ from the rows are named and corrected', () =>
+  open(async (scene) => {
+    scene.tally((tally) => Object.assign(tally, { waiting: 41, settled: { fetched: 1 }, archivedBytes: 7 }));
+    scene.sql('UPDATE site SET waiting = waiting + 2, pages = pages - 1 WHERE id = 1');
+    assert.deepEqual(namedIn(await scene.verify()).map((says) => says.replace(/[\d,]+$/, 'N')), [
+      'the site s0.example counts 7 waiting, but has N', 'the site s0.example counts 16 pages, but has N',
+      'the counter "waiting" says 41, but there are N', 'the counter "settled fetched" says 1, but there are N',
+      'the counter "settled robots-denied" says 0, but there are N', 'the counter "archivedBytes" says 7, but there are N',
+    ]);
+    await assertRepairs(scene);
+  }));

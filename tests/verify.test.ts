@@ -1,0 +1,258 @@
+/** A check of a crawl names what is damaged, and a repair leaves a crawl that can go on and archives every page once. */
+
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { lockCrawl } from '../src/crawl/lock.ts';
+import { UsageError } from '../src/model/read-settings.ts';
+import { openSqliteReader } from '../src/store/sqlite/reader.ts';
+import { ALL_SHARDS } from './contract/store-scene.ts';
+import { openMade } from './support/made-crawl.ts';
+import { assertGoesOn, assertRepairs, FILE_BYTES_MAX, makeScene, namedIn, snapshotOf, type Scene } from './support/verify-scene.ts';
+
+const { open, remove } = await makeScene();
+after(remove);
+
+test('a sound crawl is found sound, and the check changes nothing', () =>
+  open(async (scene) => {
+    const before = snapshotOf(scene.dir);
+    const { found, figures } = await scene.verify();
+    assert.deepEqual([found.named, found.left, found.count], [[], [], 0]);
+    assert.deepEqual({ ...figures, records: 0, archiveBytes: 0 }, { pages: 113, records: 0, files: 6, archiveBytes: 0, links: 160, sites: 7 });
+    assert.equal(snapshotOf(scene.dir), before);
+    assert.equal((await scene.verify(true)).repaired, null);
+    assert.equal(snapshotOf(scene.dir), before);
+  }));
+
+for (const keep of ['text', 'none'] as const) {
+  test(`a crawl with --keep ${keep} is found sound`, async () => {
+    const made = await makeScene(keep);
+    try {
+      await made.open(async (scene) => assert.deepEqual((await scene.verify()).found.named, []));
+    } finally {
+      made.remove();
+    }
+  });
+}
+
+test('a flipped byte in a page\'s text is found where only the text is kept', async () => {
+  const made = await makeScene('text');
+  try {
+    await made.open(async (scene) => {
+      const page = scene.pageIn(scene.files()[1]!);
+      scene.flip(page.file, page.offset + 60);
+      const [says] = namedIn(await scene.verify());
+      assert.match(says!, new RegExp(`offset ${page.offset}: .* it belongs to ${page.url}$`));
+      await assertRepairs(scene, 'text');
+    });
+  } finally {
+    made.remove();
+  }
+});
+
+test('a flipped byte is named with its file, offset and page, and only that page is fetched again', () =>
+  open(async (scene) => {
+    const page = scene.pageIn(scene.files()[1]!);
+    scene.flip(page.file, page.offset + 100);
+    assert.deepEqual(namedIn(await scene.verify()), [`${page.file} offset ${page.offset}: a record cannot be read: its checksum does not match: it belongs to ${page.url}`]);
+    const report = await scene.verify(true);
+    assert.equal(report.repaired?.[0], '1 page waits again');
+    const reader = openSqliteReader(join(scene.dir, 'crawl.db'));
+    const site = new URL(page.url).host;
+    assert.deepEqual([reader.isWaiting(page.url, site), reader.page(page.url, site)], [true, null]);
+    reader.close();
+    assert.match(readFileSync(join(scene.dir, 'dead-records.txt'), 'utf8'), new RegExp(`^${page.file}\t${page.offset}\t${page.group_length}\tdamaged: ${page.url}$`, 'm'));
+    await assertGoesOn(scene);
+  }));
+
+test('a page whose request was damaged is fetched again as a whole', () =>
+  open(async (scene) => {
+    const page = scene.pageIn(scene.files()[1]!);
+    scene.flip(page.file, page.offset + page.length + 50);
+    const { found } = await scene.verify();
+    assert.deepEqual(found.named.map(({ kind, file, offset, url }) => ({ kind, file, offset, url })),
+      [{ kind: 'record-damaged', file: page.file, offset: page.offset + page.length, url: page.url }]);
+    await assertRepairs(scene);
+  }));
+
+test('a robots.txt that was damaged costs no page', () =>
+  open(async (scene) => {
+    // What lies between two pages is the robots.txt of the second.
+    const pages = scene.sql('SELECT * FROM page WHERE file = ? ORDER BY offset', scene.files()[1]!) as { offset: number; group_length: number }[];
+    const n = pages.findIndex((page, i) => i > 0 && pages[i - 1]!.offset + pages[i - 1]!.group_length < page.offset);
+    const offset = pages[n - 1]!.offset + pages[n - 1]!.group_length;
+    scene.flip(scene.files()[1]!, offset + 100);
+    assert.match(namedIn(await scene.verify()).join('\n'), new RegExp(`^\\S+ offset ${offset}: .*: it belongs to no page$`));
+    assert.deepEqual((await assertRepairs(scene)).repaired, ['1 stretch of the archive is listed in dead-records.txt']);
+  }));
+
+const SHORTER: Readonly<Record<string, (scene: Scene, file: string) => void>> = {
+  'in the middle of a record': (scene, file) => truncateSync(scene.path(file), scene.pageIn(file).offset + 200),
+  'between two records of a page': (scene, file) => truncateSync(scene.path(file), scene.pageIn(file).offset + scene.pageIn(file).length),
+  'at the end of a page': (scene, file) => truncateSync(scene.path(file), scene.pageIn(file).offset + scene.pageIn(file).group_length),
+  'to nothing': (scene, file) => truncateSync(scene.path(file), 0),
+  'in its opening record': (scene, file) => truncateSync(scene.path(file), 40),
+  'by zeros instead of its end': (scene, file) => {
+    const bytes = readFileSync(scene.path(file));
+    writeFileSync(scene.path(file), bytes.fill(0, scene.pageIn(file).offset + 200));
+  },
+};
+
+for (const [where, shorten] of Object.entries(SHORTER)) {
+  test(`the last file, cut ${where}, is named with the pages it lost, and goes on behind its last whole record`, () =>
+    open(async (scene) => {
+      const file = scene.files().at(-1)!;
+      const { size } = statSync(scene.path(file));
+      const lost = scene.pageIn(file);
+      const last = scene.sql('SELECT * FROM page WHERE file = ? ORDER BY offset DESC LIMIT 1', file)[0] as { offset: number; url: string };
+      shorten(scene, file);
+      const { found } = await scene.verify();
+      if (statSync(scene.path(file)).size < size) assert.match(found.named[0]!.says, /has [\d,]+ bytes, but [\d,]+ were settled$/);
+      if (where !== 'at the end of a page') assert.ok(found.named.some(({ url }) => url === lost.url));
+      assert.ok(found.named.some(({ url, offset }) => url === last.url && offset === last.offset));
+      assert.equal(found.advice.length, 0);
+      await assertRepairs(scene);
+      assert.throws(() => readFileSync(join(scene.dir, 'dead-records.txt')), { code: 'ENOENT' }); // cut off, not listed
+    }));
+}
+
+test('a file in the middle that was cut keeps what is left of it', () =>
+  open(async (scene) => {
+    const file = scene.files()[2]!;
+    const page = scene.pageIn(file);
+    truncateSync(scene.path(file), page.offset + 10);
+    assert.ok((await scene.verify()).found.named.some(({ url, says }) => url === page.url && says.startsWith(`${file} offset ${page.offset}: `)));
+    await assertRepairs(scene);
+    assert.equal(statSync(scene.path(file)).size, page.offset + 10);
+  }));
+
+for (const [which, n] of [['first', 0], ['middle', 3], ['last', -1]] as const) {
+  test(`the ${which} file, deleted, is named with all its pages`, () =>
+    open(async (scene) => {
+      const file = scene.files().at(n)!;
+      const pages = scene.sql('SELECT url FROM page WHERE file = ? ORDER BY offset', file) as { url: string }[];
+      rmSync(scene.path(file));
+      const { found } = await scene.verify();
+      assert.equal(found.named[0]!.says, `${file} is missing, though its pages are settled`);
+      assert.deepEqual(found.named.slice(1).map(({ url }) => url), pages.map(({ url }) => url));
+      await assertRepairs(scene);
+    }));
+}
+
+test('all files, deleted, are fetched again', () =>
+  open(async (scene) => {
+    rmSync(join(scene.dir, 'warc'), { recursive: true });
+    const { found } = await scene.verify();
+    assert.equal(found.byKind['file-missing'], 6);
+    assert.equal(found.named.length, 50); // then counted
+    assert.equal(found.count, 6 + 113);
+    await assertRepairs(scene);
+  }));
+
+test('a file that is gone is named by its number where no page tells of it', () =>
+  open(async (scene) => {
+    const file = scene.files()[3]!;
+    rmSync(scene.path(file));
+    scene.sql('DELETE FROM page WHERE file = ?', file);
+    assert.ok(namedIn(await scene.verify()).includes('gossamer-*-00003.warc.gz is missing, though its pages are settled'));
+    await assertRepairs(scene);
+  }));
+
+test('leases, an unsettled end and a file begun after it are left by a kill, and a repair of damage clears the archive', () =>
+  open(async (scene) => {
+    const store = openMade({ dir: scene.dir, fileBytesMax: FILE_BYTES_MAX });
+    await store.claim({ holder: 'test', shards: ALL_SHARDS, visits: 3, delayMs: 0, pagesMax: null, sitePagesMax: null, leaseMs: null });
+    await store.close();
+    const file = scene.files().at(-1)!;
+    const { size } = statSync(scene.path(file));
+    appendFileSync(scene.path(file), 'left');
+    const later = file.replace('00005', '00006');
+    writeFileSync(scene.path(later), 'begun');
+    const { found } = await scene.verify();
+    assert.deepEqual([found.named, found.left], [[], ['3 leased links', `${later}: begun after the settled end`, `${file}: 4 B after its settled end, at ${size}`]]);
+    scene.tally((tally) => (tally['waiting'] = 1));
+    assert.deepEqual((await scene.verify(true)).after?.left, ['3 leased links']);
+    await assertGoesOn(scene);
+  }));
+
+test('a repair that was killed after its transaction can be made again', () =>
+  open(async (scene) => {
+    const page = scene.pageIn(scene.files()[1]!);
+    scene.flip(page.file, page.offset + 100);
+    await scene.verify(true);
+    rmSync(join(scene.dir, 'dead-records.txt')); // written last
+    assert.match(namedIn(await scene.verify()).join('\n'), new RegExp(`^${page.file} offset ${page.offset}: .*: it belongs to no page$`, 'm'));
+    await assertRepairs(scene);
+  }));
+
+test('a record without a page is named, and its link waits again', () =>
+  open(async (scene) => {
+    const page = scene.pageIn(scene.files()[1]!);
+    scene.sql('DELETE FROM page WHERE id = ?', page.id);
+    const { found } = await scene.verify();
+    assert.ok(found.named.some(({ kind, file, offset, url }) => kind === 'record-orphan' && file === page.file && offset === page.offset && url === page.url));
+    assert.ok(found.named.some(({ says }) => says.startsWith('1 known URL is neither waiting')));
+    const { repaired } = await assertRepairs(scene);
+    assert.ok(repaired?.includes('1 link of a record without a page waits again'));
+    assert.equal(scene.sql('SELECT 1 FROM page WHERE url = ?', page.url).length, 1);
+  }));
+
+test('seeds that are fewer than were loaded are named, and the mark follows them', () =>
+  open(async (scene) => {
+    writeFileSync(join(scene.dir, 'seeds.txt'), 's1.example\n');
+    assert.deepEqual(namedIn(await scene.verify()), ['seeds.txt has 1 lines, but 10 were loaded']);
+    await assertRepairs(scene);
+  }));
+
+const HOPELESS: readonly [what: string, plant: (scene: Scene) => void, says: RegExp, advice: RegExp][] = [
+  ['a damaged database page', (scene) => {
+    const [{ rootpage }] = scene.sql("SELECT rootpage FROM sqlite_schema WHERE name = 'page_of_site'") as [{ rootpage: number }];
+    overwrite(scene, (rootpage - 1) * 4096);
+  }, /^crawl\.db: index page_of_site: page \d+/, /restore crawl\.db from a copy; without one, start a new crawl/],
+  ['a damaged first database page', (scene) => overwrite(scene, 0), /^crawl\.db cannot be read: /, /restore crawl\.db/],
+  ['a database that is cut', (scene) => truncateSync(join(scene.dir, 'crawl.db'), 8192), /^crawl\.db/, /restore crawl\.db/],
+  ['a missing database', (scene) => rmSync(join(scene.dir, 'crawl.db')), /^crawl\.db is missing, though there is an archive$/, /restore crawl\.db/],
+  ['missing counters', (scene) => scene.sql("DELETE FROM meta WHERE name = 'tally'"), /its counters are missing or cannot be read$/, /restore crawl\.db/],
+  ['a log that is cut', (scene) => scene.sql("UPDATE seen SET fingerprints = x'00' WHERE id = 1"), /the log of known URLs cannot be read$/, /restore crawl\.db/],
+  ['a page of no site', (scene) => scene.sql('UPDATE page SET site = 77 WHERE id = 1'), /belongs to site 77, which is not there$/, /restore crawl\.db/],
+  ['an unreadable crawl.json', (scene) => writeFileSync(join(scene.dir, 'crawl.json'), '{"format": 1,'), /^crawl\.json cannot be read: /, /restore crawl\.json from a copy/],
+  ['missing seeds', (scene) => rmSync(join(scene.dir, 'seeds.txt')), /^seeds\.txt is missing$/, /restore seeds\.txt from a copy/],
+];
+
+const overwrite = (scene: Scene, at: number): void => {
+  const path = join(scene.dir, 'crawl.db');
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0xee, at, at + 512));
+};
+
+for (const [what, plant, says, advice] of HOPELESS) {
+  test(`${what} is named with what to do, and a repair changes nothing`, () =>
+    open(async (scene) => {
+      plant(scene);
+      const before = snapshotOf(scene.dir);
+      for (const repair of [false, true]) {
+        const { found, repaired } = await scene.verify(repair);
+        assert.match(found.named[0]!.says, says);
+        assert.match(found.advice.join('\n'), advice);
+        assert.equal(repaired, null);
+      }
+      assert.equal(snapshotOf(scene.dir), before);
+    }));
+}
+
+test('a crawl that is open elsewhere is not looked at', () =>
+  open(async (scene) => {
+    const lock = lockCrawl(scene.dir);
+    await assert.rejects(scene.verify(), (error) => error instanceof UsageError && /is open in process \d+; stop it/.test(error.message));
+    lock.release();
+    assert.equal((await scene.verify()).found.count, 0);
+  }));
+
+test('a directory without a crawl is refused and left as it is', () =>
+  open(async (scene) => {
+    rmSync(join(scene.dir, 'crawl.json'));
+    const before = snapshotOf(scene.dir);
+    await assert.rejects(scene.verify(true), (error) => error instanceof UsageError && /there is no crawl in/.test(error.message));
+    assert.equal(snapshotOf(scene.dir), before);
+  }));
