@@ -38,7 +38,7 @@ const clock = (ms: number): string => {
 
 /** The last line says how far the crawl is, or what it waits for. */
 const lastRow = (snapshot: Snapshot, settings: Settings): string => {
-  if (snapshot.phase === 'stopping') return row('', dim('visits under way end; Ctrl-C again stops at once'));
+  if (snapshot.phase === 'stopping') return row('', dim(`${writeCount(snapshot.visits)} visits under way have up to ${writeDuration(settings.timeoutMs)} to end; Ctrl-C again stops at once`));
   const waits = waitingFor(snapshot);
   if (waits) return row('waits', waits);
   const { progress, census } = snapshot;

@@ -154,7 +154,10 @@ class CrawlRun {
     const supervisor = this.#supervisor;
     if (!supervisor) return;
     const { settings, onSnapshot } = this.#options;
-    const ticker = setInterval(() => onSnapshot?.(this.snapshot()), LOOK_MS);
+    const ticker = setInterval(() => {
+      void this.#look().catch(() => {}); // a store that is closed or broken has no news
+      onSnapshot?.(this.snapshot());
+    }, LOOK_MS);
     const halted = new Promise<'halt'>((resolve) => {
       if (this.#halting.signal.aborted) resolve('halt');
       this.#halting.signal.addEventListener('abort', () => resolve('halt'), { once: true });
