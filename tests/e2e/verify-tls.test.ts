@@ -1,0 +1,29 @@
+/** With --verify-tls only certificates that can be verified are spoken to; without it, all are. */
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runBinary } from '../support/binary.ts';
+import { assertCode, onStage, plainPlan } from '../support/stage.ts';
+
+const PLAN = { ...plainPlan(4, 20, 6), https: true };
+
+test('a certificate that is trusted is verified and its site crawled', async () => {
+  await onStage(PLAN, async (stage) => {
+    const trusted = join(stage.home, 'trusted.pem');
+    writeFileSync(trusted, stage.served.certificate);
+    const ran = await runBinary(stage.crawlWords({ 'verify-tls': true }), { cwd: stage.home, env: { ...process.env, NODE_EXTRA_CA_CERTS: trusted } });
+    assertCode(ran, 0);
+    assert.deepEqual(stage.report().missing, []);
+    assert.ok((await stage.pages({ outcome: 'fetched' })).length >= 20);
+  });
+});
+
+test('a certificate that nobody vouches for ends the call before a page is asked for', async () => {
+  await onStage(PLAN, async (stage) => {
+    assertCode(await stage.crawl({ 'verify-tls': true }), 0);
+    assert.equal(stage.served.record.requests.length, 0);
+    assert.equal((await stage.status()).pages, 0);
+  });
+});
