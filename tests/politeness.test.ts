@@ -1,9 +1,8 @@
-/** Pace, Retry-After and robots directives. The robots.txt rules have a file of their own. */
+/** Pace and Retry-After. The robots.txt rules have a file of their own. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pace } from '../src/model/visit.ts';
-import { readRobotsTag } from '../src/politeness/directives.ts';
 import {
   CRAWL_DELAY_MAX_MS, nextPace, RESPONSE_DELAY_MAX_MS, RESPONSE_MULTIPLE, RETRY_AFTER_MAX_MS, TROUBLE_DELAY_MAX_MS,
 } from '../src/politeness/pace.ts';
@@ -164,38 +163,6 @@ test('the asctime form means GMT wherever we are', () => {
     if (before === undefined) delete process.env['TZ'];
     else process.env['TZ'] = before;
   }
-});
-
-test('robots directives are read in any case and order, and none means both', () => {
-  const read = (value: string): string => {
-    const { noindex, nofollow } = readRobotsTag(value, 'Gossamer');
-    return [noindex ? 'noindex' : '', nofollow ? 'nofollow' : ''].filter(Boolean).join('+');
-  };
-  assert.equal(read('noindex'), 'noindex');
-  assert.equal(read('NoFollow'), 'nofollow');
-  assert.equal(read('noarchive, nofollow ,NOINDEX'), 'noindex+nofollow');
-  assert.equal(read('noindex nofollow'), 'noindex+nofollow');
-  assert.equal(read('none'), 'noindex+nofollow');
-  for (const value of ['', 'all', 'index, follow', 'noindexing', 'xnone', ',,', ':']) assert.equal(read(value), '', value);
-});
-
-test('directives for another bot are not for us', () => {
-  const read = (value: string): readonly boolean[] => {
-    const { noindex, nofollow } = readRobotsTag(value, 'Gossamer');
-    return [noindex, nofollow];
-  };
-  assert.deepEqual(read('otherbot: noindex, nofollow'), [false, false]);
-  assert.deepEqual(read('gossamer: noindex, nofollow'), [true, true]);
-  assert.deepEqual(read('otherbot: noindex, GOSSAMER: nofollow'), [false, true]);
-  assert.deepEqual(read('nofollow, otherbot: noindex'), [false, true]);
-  assert.deepEqual(read('*: noindex'), [true, false]);
-});
-
-test('a directive with a value is not the name of a bot', () => {
-  for (const value of [
-    'max-snippet: 10, nofollow', 'unavailable_after: 25 Jun 2010 15:00:00 PST, nofollow', 'max-image-preview:large, nofollow',
-    'max-video-preview: -1, nofollow', 'unavailable_after: Friday, 25-Jun-10 15:00:00 UTC, nofollow',
-  ]) assert.deepEqual(readRobotsTag(value, 'Gossamer'), { noindex: false, nofollow: true }, value);
 });
 
 test('a slow answer that tells of trouble counts as a slow answer', () => {

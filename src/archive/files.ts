@@ -178,10 +178,12 @@ const openToCut = (path: string, end: ArchiveEnd): number => {
 
 /** Only files with our own kind of name are looked at; the newest go first, so that no gap is ever left. */
 const removeAfter = (dir: string, serial: number): void => {
-  for (const { name } of laterFiles(dir, serial)) unlinkSync(join(dir, name));
+  const later = archiveFiles(dir).filter((file) => file.serial > serial).sort((a, b) => b.serial - a.serial);
+  for (const { name } of later) unlinkSync(join(dir, name));
 };
 
-const laterFiles = (dir: string, serial: number): { name: string; serial: number }[] => {
+/** The files with our kind of name, by name; none when the directory is not there yet. */
+export const archiveFiles = (dir: string): { name: string; serial: number }[] => {
   let names: string[];
   try {
     names = readdirSync(dir);
@@ -189,10 +191,10 @@ const laterFiles = (dir: string, serial: number): { name: string; serial: number
     if (systemCode(error) === 'ENOENT') return [];
     throw error;
   }
-  return names
-    .map((name) => ({ name, serial: serialOf(name) ?? -1 }))
-    .filter((file) => file.serial > serial)
-    .sort((a, b) => b.serial - a.serial);
+  return names.toSorted().flatMap((name) => {
+    const serial = serialOf(name);
+    return serial === null ? [] : [{ name, serial }];
+  });
 };
 
 const writeAll = (fd: number, parts: readonly Uint8Array[], position: number): number => {

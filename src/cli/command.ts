@@ -15,7 +15,7 @@ export interface Command {
 
 export const EXIT_CODES = {
   0: 'finished, or a limit was reached',
-  1: 'the crawl stopped because of a fault; it can be resumed',
+  1: 'the crawl stopped because of a fault and can be resumed; for verify: damage was found; for show: the URL is not known',
   2: 'wrong use: a sentence says what to do, and nothing was changed',
   3: 'stopped by Ctrl-C or SIGTERM, in order; it can be resumed',
   4: 'stopped because the disk is full or below --disk-reserve; it can be resumed',

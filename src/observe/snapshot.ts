@@ -1,6 +1,6 @@
 /** What a crawl is doing at one moment, for whoever shows it. */
 
-import { settledTotal, type Census } from '../model/census.ts';
+import type { Census } from '../model/census.ts';
 
 export type Phase = 'opening' | 'loading seeds' | 'crawling' | 'stopping' | 'ended';
 
@@ -53,5 +53,3 @@ export const errorsOf = (census: Census): number => {
   }
   return errors;
 };
-
-export { settledTotal };

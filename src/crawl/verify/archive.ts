@@ -1,9 +1,8 @@
 /** All archive files in order, up to the settled end: what is missing, damaged or left over, and where a repair would end it. */
 
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../archive/archive.ts';
-import { serialOf } from '../../archive/files.ts';
+import { archiveFiles, serialOf } from '../../archive/files.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import { placedPages, type Checked } from '../../store/sqlite/check.ts';
@@ -76,19 +75,8 @@ export const checkArchive = (options: ArchiveOptions): ArchiveReport => {
   };
 };
 
-const filesIn = (dir: string): DiskFile[] => {
-  let names: string[];
-  try {
-    names = readdirSync(dir);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
-  return names.toSorted().flatMap((name) => {
-    const serial = serialOf(name);
-    return serial === null ? [] : [{ name, serial, size: statSync(join(dir, name)).size }];
-  });
-};
+const filesIn = (dir: string): DiskFile[] =>
+  archiveFiles(dir).map((file) => ({ ...file, size: statSync(join(dir, file.name)).size }));
 
 /** How much of a file is settled, and there. */
 const limitOf = ({ name, serial, size }: DiskFile, end: ArchiveEnd): number => {
