@@ -15,7 +15,7 @@ export interface Command {
 
 export const EXIT_CODES = {
   0: 'finished, or a limit was reached',
-  1: 'the crawl stopped because of a fault and can be resumed; for verify: damage was found; for show: the URL is not known',
+  1: 'the crawl stopped because of a fault and can be resumed; for verify: damage was found; for show and explain: the URL is not known',
   2: 'wrong use: a sentence says what to do, and nothing was changed',
   3: 'stopped by Ctrl-C or SIGTERM, in order; it can be resumed',
   4: 'stopped because the disk is full or below --disk-reserve; it can be resumed',
@@ -24,17 +24,5 @@ export const EXIT_CODES = {
 
 export type ExitCode = keyof typeof EXIT_CODES;
 
-/** Both are understood by every command. */
+/** Understood by every command. */
 export const EVERYWHERE: readonly Flag[] = [{ name: 'help', says: 'show this help' }];
-
-const WIDTH = 28;
-
-export const helpOf = (command: Command): string => {
-  const lines = [`Usage: gossamer ${command.usage}`, '', command.says, ''];
-  for (const flag of [...command.flags, ...EVERYWHERE]) {
-    const left = `  --${flag.name}${flag.value ? ` ${flag.value}` : ''}`;
-    lines.push(left.length < WIDTH ? `${left.padEnd(WIDTH)}${flag.says}` : `${left}\n${' '.repeat(WIDTH)}${flag.says}`);
-  }
-  lines.push('', 'Example:', `  ${command.example}`);
-  return lines.join('\n');
-};

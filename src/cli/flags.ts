@@ -7,19 +7,35 @@ export interface Flag {
   /** What stands for its value in the help; a flag without one is a switch. */
   readonly value?: string;
   readonly repeatable?: boolean;
+  /** A switch that `--no-<name>` turns off, where a file or a resumed crawl has it on. */
+  readonly negatable?: boolean;
+  /** The heading under which the help shows it. */
+  readonly group?: string;
+  /** Left out of the command's help, which has to fit a screen; `gossamer help settings` has it. */
+  readonly rare?: boolean;
   readonly says: string;
 }
 
 export interface Read {
   readonly words: readonly string[];
   readonly switches: ReadonlySet<string>;
+  /** Switches turned off by `--no-<name>`. */
+  readonly off: ReadonlySet<string>;
   readonly values: ReadonlyMap<string, readonly string[]>;
 }
+
+/** Every name that stands behind two dashes. */
+export const namesOf = (flags: readonly Flag[]): string[] =>
+  flags.flatMap(({ name, negatable }) => (negatable ? [name, `no-${name}`] : [name]));
+
+/** The values to choose from, where they are all known: `all|text|none`. */
+export const choicesOf = ({ value }: Pick<Flag, 'value'>): readonly string[] => (value?.includes('|') ? value.split('|') : []);
 
 export const readFlags = (args: readonly string[], flags: readonly Flag[]): Read => {
   const known = new Map(flags.map((flag) => [flag.name, flag]));
   const words: string[] = [];
   const switches = new Set<string>();
+  const off = new Set<string>();
   const values = new Map<string, string[]>();
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]!;
@@ -32,11 +48,13 @@ export const readFlags = (args: readonly string[], flags: readonly Flag[]): Read
       continue;
     }
     const [name, inline] = split(arg);
-    const flag = known.get(name);
-    if (!flag) throw new UsageError(`there is no flag ${arg.split('=')[0]}${nearest(name, [...known.keys()])}; --help lists all`);
+    const negated = name.startsWith('no-') && known.get(name.slice(3))?.negatable ? name.slice(3) : null;
+    const flag = known.get(negated ?? name);
+    if (!flag) throw new UsageError(`there is no flag ${arg.split('=')[0]}${hint(name, flags)}; --help lists all`);
     if (flag.value === undefined) {
       if (inline !== undefined) throw new UsageError(`--${name} takes no value`);
-      switches.add(name);
+      (negated === null ? switches : off).add(flag.name);
+      if (switches.has(flag.name) && off.has(flag.name)) throw new UsageError(`--${flag.name} and --no-${flag.name} are both given`);
       continue;
     }
     const value = inline ?? args[++i];
@@ -45,7 +63,7 @@ export const readFlags = (args: readonly string[], flags: readonly Flag[]): Read
     if (given && !flag.repeatable) throw new UsageError(`--${name} is given twice`);
     values.set(name, [...(given ?? []), value]);
   }
-  return { words, switches, values };
+  return { words, switches, off, values };
 };
 
 const split = (arg: string): [string, string | undefined] => {
@@ -55,10 +73,15 @@ const split = (arg: string): [string, string | undefined] => {
   return at < 0 ? [body, undefined] : [body.slice(0, at), body.slice(at + 1)];
 };
 
-/** "did you mean" for a slip of one or two letters. */
-export const nearest = (word: string, known: readonly string[]): string => {
+const hint = (name: string, flags: readonly Flag[]): string => {
+  const best = nearest(name, namesOf(flags));
+  return best === null ? '' : ` (did you mean --${best}?)`;
+};
+
+/** What was meant, for a slip of one or two letters. */
+export const nearest = (word: string, known: readonly string[]): string | null => {
   const [best] = known.map((name) => ({ name, slips: distance(word, name) })).sort((a, b) => a.slips - b.slips);
-  return best && best.slips <= 2 ? ` (did you mean --${best.name}?)` : '';
+  return best && best.slips <= 2 ? best.name : null;
 };
 
 const distance = (a: string, b: string): number => {

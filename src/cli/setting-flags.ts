@@ -1,35 +1,66 @@
-/** The settings of a crawl as flags. */
+/** The settings of a crawl as flags: grouped for the help, and read back. */
 
-import { readSetting } from '../model/read-settings.ts';
+import { NO_LIMIT, readSetting } from '../model/read-settings.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
-import { writeBytes, writeDuration } from '../lib/units.ts';
+import { writeSetting } from '../model/write-setting.ts';
 import type { Flag, Read } from './flags.ts';
 
-export const SETTING_FLAGS: readonly Flag[] = SETTING_NAMES.map((name) => {
+/** The headings of the help, in the order in which they are shown. */
+export const GROUPS = ['What is crawled', 'Politeness', 'Limits', 'Machine', 'Output'] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** Where each setting stands; a rare one is shown by `gossamer help settings` alone. */
+const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
+  email: ['What is crawled'],
+  seededOnly: ['What is crawled'],
+  sitemaps: ['What is crawled'],
+  maxDepth: ['What is crawled'],
+  hooks: ['What is crawled', 'rare'],
+  delayMs: ['Politeness'],
+  userAgent: ['Politeness'],
+  troubleDelayMs: ['Politeness', 'rare'],
+  parkAfter: ['Politeness', 'rare'],
+  verifyTls: ['Politeness', 'rare'],
+  allowPrivateAddresses: ['Politeness', 'rare'],
+  connectTo: ['Politeness', 'rare'],
+  maxPages: ['Limits'],
+  maxDurationMs: ['Limits'],
+  maxPagesPerSite: ['Limits'],
+  maxWaitingPerSite: ['Limits', 'rare'],
+  bodyBytesMax: ['Limits', 'rare'],
+  timeoutMs: ['Limits', 'rare'],
+  concurrency: ['Machine'],
+  fetchers: ['Machine'],
+  parsers: ['Machine'],
+  bodyMemoryBytes: ['Machine', 'rare'],
+  diskReserveBytes: ['Machine'],
+  keep: ['Output'],
+};
+
+export const groupOf = (name: SettingName): Group => PLACES[name][0];
+
+/** In the order of the table above, which is that of the help and of a printed file. */
+export const SETTINGS_SHOWN = (Object.keys(PLACES) as SettingName[]);
+
+export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
   const spec = SETTINGS[name];
+  const fallback = writeDefault(name);
   return {
     name: spec.flag,
     ...(spec.value === undefined ? {} : { value: spec.value }),
     repeatable: spec.kind === 'texts',
-    says: `${spec.says}${defaultOf(name)}`,
+    negatable: spec.kind === 'switch',
+    group: PLACES[name][0],
+    rare: PLACES[name][1] === 'rare',
+    says: `${spec.says}${fallback === '' ? '' : ` (default ${fallback})`}`,
   };
 });
-
-function defaultOf(name: SettingName): string {
-  const text = writeDefault(name);
-  return text === '' ? '' : ` (default ${text})`;
-}
 
 /** The default as a person would write it; empty where there is none to name. */
 export function writeDefault(name: SettingName): string {
   const { kind, fallback } = SETTINGS[name];
-  if (fallback === null || fallback === '' || Array.isArray(fallback)) return '';
-  switch (kind) {
-    case 'duration': return writeDuration(fallback as number);
-    case 'bytes': return writeBytes(fallback as number).replace(' ', '');
-    case 'switch': return '';
-    default: return String(fallback);
-  }
+  if (fallback === null || fallback === '' || Array.isArray(fallback) || kind === 'switch') return '';
+  return String(writeSetting(name, fallback));
 }
 
 /** What was given on the command line, and only that. */
@@ -38,11 +69,13 @@ export const givenSettings = (read: Read): Partial<Settings> => {
   for (const name of SETTING_NAMES) {
     const { flag, kind } = SETTINGS[name];
     if (kind === 'switch') {
-      if (read.switches.has(flag)) given[name] = true;
+      if (read.switches.has(flag) || read.off.has(flag)) given[name] = read.switches.has(flag);
       continue;
     }
     const values = read.values.get(flag);
-    if (values) given[name] = kind === 'texts' ? values : readSetting(name, values[0]!);
+    if (!values) continue;
+    if (kind !== 'texts') given[name] = readSetting(name, values[0]!);
+    else given[name] = values.length === 1 && values[0] === NO_LIMIT ? [] : values;
   }
   return given as Partial<Settings>;
 };

@@ -6,23 +6,64 @@ import { defaultThreads, SETTING_NAMES, SETTINGS, type SettingName, type Setting
 /** Wrong use by a person: the message says what happened and what to do. */
 export class UsageError extends Error {}
 
-/** Reads the text of one flag. */
-export const readSetting = (name: SettingName, text: string): unknown => {
-  const spec = SETTINGS[name];
-  switch (spec.kind) {
-    case 'duration':
-      return readDurationMs(text) ?? bad(spec, text, 'write a time with its unit, such as 500ms, 90s, 10m or 24h');
-    case 'bytes':
-      return readBytes(text) ?? bad(spec, text, 'write a size with its unit, such as 512KiB, 2MiB or 1GiB');
-    case 'count':
-      return /^\d+$/.test(text) ? Number(text) : bad(spec, text, 'write a whole number');
-    default:
-      return text;
+/** Limits can be lifted: they are then null. The type of the settings says which these are. */
+type LimitName = { [K in SettingName]: null extends Settings[K] ? K : never }[SettingName];
+const LIMITS: Readonly<Record<LimitName, true>> = {
+  maxPages: true, maxDurationMs: true, maxDepth: true, maxPagesPerSite: true, maxWaitingPerSite: true,
+};
+export const isLimit = (name: SettingName): boolean => Object.hasOwn(LIMITS, name);
+
+/** How a person lifts a limit: `--max-pages none`. */
+export const NO_LIMIT = 'none';
+
+/** What was meant, or why it means nothing: `why` completes "--delay ..." and "crawl.yaml line 3: delay ...". */
+export type Reading = { readonly value: unknown } | { readonly why: string };
+
+/** Reads the text of one flag, or of one value in a file. */
+export const readText = (name: SettingName, text: string): Reading => {
+  if (text === NO_LIMIT && isLimit(name)) return { value: null };
+  const value = parse(name, text);
+  return value === null ? { why: notUnderstood(text, adviceOf(name)) } : { value };
+};
+
+const parse = (name: SettingName, text: string): unknown => {
+  switch (SETTINGS[name].kind) {
+    case 'duration': return readDurationMs(text);
+    case 'bytes': return readBytes(text);
+    case 'count': return /^\d+$/.test(text) ? Number(text) : null;
+    default: return text;
   }
 };
 
-const bad = (spec: Spec, text: unknown, advice: string): never => {
-  throw new UsageError(`--${spec.flag} ${JSON.stringify(text)} is not understood: ${advice}`);
+/** How a value of this setting is written. */
+export const adviceOf = (name: SettingName): string => {
+  const { kind, choices } = SETTINGS[name];
+  const lifted = isLimit(name) ? `, or ${NO_LIMIT}` : '';
+  switch (kind) {
+    case 'duration': return `write a time with its unit, such as 500ms, 90s, 10m or 24h${lifted}`;
+    case 'bytes': return `write a size with its unit, such as 512KiB, 2MiB or 1GiB${lifted}`;
+    case 'count': return `write a whole number${lifted}`;
+    case 'switch': return 'write true or false';
+    case 'choice': return `choose one of ${choices!.join(', ')}`;
+    case 'texts': return 'give a list of texts';
+    case 'text': return 'give a text';
+    default: return kind satisfies never;
+  }
+};
+
+export const notUnderstood = (value: unknown, advice: string): string => `${JSON.stringify(value)} is not understood: ${advice}`;
+
+/** The same, for a flag; throws a UsageError. */
+export const readSetting = (name: SettingName, text: string): unknown => {
+  const reading = readText(name, text);
+  if ('why' in reading) throw new UsageError(`--${SETTINGS[name].flag} ${reading.why}`);
+  return reading.value;
+};
+
+/** The value of a setting that nobody gave. */
+export const fallbackOf = (name: SettingName, cores: number): unknown => {
+  const threads = defaultThreads(cores);
+  return name === 'fetchers' ? threads.fetchers : name === 'parsers' ? threads.parsers : SETTINGS[name].fallback;
 };
 
 /** Fills in the defaults and checks every value, whoever gave it. */
@@ -30,63 +71,60 @@ export const completeSettings = (given: Readonly<Partial<Settings>>, cores: numb
   for (const name of Object.keys(given)) {
     if (!(name in SETTINGS)) throw new UsageError(`there is no setting "${name}"`);
   }
-  const threads = defaultThreads(cores);
   const settings: Record<string, unknown> = {};
   for (const name of SETTING_NAMES) {
-    const fallback = name === 'fetchers' ? threads.fetchers : name === 'parsers' ? threads.parsers : SETTINGS[name].fallback;
-    settings[name] = given[name] === undefined ? fallback : given[name];
-    check(name, settings[name]);
+    settings[name] = given[name] === undefined ? fallbackOf(name, cores) : given[name];
+    checkSetting(name, settings[name]);
   }
   return settings as unknown as Settings;
 };
 
-const check = (name: SettingName, value: unknown): void => {
+/** Throws a UsageError unless the value is right. */
+export const checkSetting = (name: SettingName, value: unknown): void => {
+  const why = complaintOf(name, value);
+  if (why !== null) throw new UsageError(`--${SETTINGS[name].flag} ${why}`);
+};
+
+/** What is wrong with a value, completing "--delay ..."; null when nothing is. */
+export const complaintOf = (name: SettingName, value: unknown): string | null => {
+  if (name === 'email') return emailComplaint(value);
+  if (name === 'userAgent') return userAgentComplaint(value);
   const spec = SETTINGS[name];
-  if (name === 'email') return checkEmail(value);
-  if (name === 'userAgent') return checkUserAgent(value);
   switch (spec.kind) {
     case 'duration':
     case 'bytes':
     case 'count':
-      return checkNumber(spec, value);
+      return value === null && isLimit(name) ? null : numberComplaint(spec, value);
     case 'switch':
-      if (typeof value !== 'boolean') bad(spec, value, 'give true or false');
-      return;
+      return typeof value === 'boolean' ? null : notUnderstood(value, 'give true or false');
     case 'choice':
-      if (!spec.choices!.includes(value as string)) bad(spec, value, `choose one of ${spec.choices!.join(', ')}`);
-      return;
+      return spec.choices!.includes(value as string) ? null : notUnderstood(value, adviceOf(name));
     case 'texts':
-      if (!Array.isArray(value) || value.some((one) => typeof one !== 'string')) bad(spec, value, 'give a list of texts');
-      return;
+      return Array.isArray(value) && value.every((one) => typeof one === 'string') ? null : notUnderstood(value, adviceOf(name));
     case 'text':
-      if (typeof value !== 'string') bad(spec, value, 'give a text');
-      return;
+      return typeof value === 'string' ? null : notUnderstood(value, adviceOf(name));
     default:
-      spec.kind satisfies never;
+      return spec.kind satisfies never;
   }
 };
 
-const checkNumber = (spec: Spec, value: unknown): void => {
-  if (value === null && spec.fallback === null) return;
-  if (typeof value !== 'number' || !Number.isFinite(value)) bad(spec, value, 'give a number');
-  const n = value as number;
-  if (spec.least !== undefined && n < spec.least) bad(spec, value, `the least is ${spec.least}`);
-  if (spec.most !== undefined && n > spec.most) bad(spec, value, `the most is ${spec.most}`);
+const numberComplaint = (spec: Spec, value: unknown): string | null => {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return notUnderstood(value, 'give a number');
+  if (spec.kind === 'count' && !Number.isInteger(value)) return notUnderstood(value, 'give a whole number');
+  if (spec.least !== undefined && value < spec.least) return notUnderstood(value, `the least is ${spec.least}`);
+  if (spec.most !== undefined && value > spec.most) return notUnderstood(value, `the most is ${spec.most}`);
+  return null;
 };
 
-const checkEmail = (value: unknown): void => {
-  if (value === '' || value === undefined) {
-    throw new UsageError('--email is missing: give an address where a site owner reaches you, such as --email you@example.org');
-  }
+const emailComplaint = (value: unknown): string | null => {
+  if (value === '' || value === undefined) return 'is missing: give an address where a site owner reaches you, such as --email you@example.org';
   // One @, no spaces or control characters, a dot in the domain: enough to catch a slip, and safe in a header.
-  if (typeof value !== 'string' || value.length > 254 || !/^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value)) {
-    throw new UsageError(`--email ${JSON.stringify(value)} is not an e-mail address: give one where a site owner reaches you`);
-  }
+  const isAddress = typeof value === 'string' && value.length <= 254 && /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value);
+  return isAddress ? null : `${JSON.stringify(value)} is not an e-mail address: give one where a site owner reaches you`;
 };
 
-const checkUserAgent = (value: unknown): void => {
+const userAgentComplaint = (value: unknown): string | null => {
   // The product token is matched in robots.txt (RFC 9309, 2.2.1): letters, - and _; a version may follow.
-  if (typeof value !== 'string' || (value !== '' && !/^[A-Za-z_-]{1,64}(\/[\w.-]{1,32})?$/.test(value))) {
-    throw new UsageError(`--user-agent ${JSON.stringify(value)} is not a product token: use letters, - and _, with a version if you like, such as MyBot/1.0`);
-  }
+  const isToken = typeof value === 'string' && (value === '' || /^[A-Za-z_-]{1,64}(\/[\w.-]{1,32})?$/.test(value));
+  return isToken ? null : `${JSON.stringify(value)} is not a product token: use letters, - and _, with a version if you like, such as MyBot/1.0`;
 };

@@ -10,6 +10,8 @@ export interface Settings {
   readonly maxDurationMs: number | null;
   readonly maxDepth: number | null;
   readonly maxPagesPerSite: number | null;
+  readonly maxWaitingPerSite: number | null;
+  readonly sitemaps: boolean;
   readonly delayMs: number;
   readonly troubleDelayMs: number;
   readonly parkAfter: number;
@@ -24,6 +26,7 @@ export interface Settings {
   readonly verifyTls: boolean;
   readonly keep: Keep;
   readonly diskReserveBytes: number;
+  readonly hooks: string;
 }
 
 /** How a setting is written: in a flag, in the help, in the reference page. */
@@ -49,18 +52,20 @@ export const defaultThreads = (cores: number): { fetchers: number; parsers: numb
 export const socketsMaxOf = ({ concurrency }: Pick<Settings, 'concurrency'>): number => Math.ceil(concurrency * 1.25);
 
 export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
-  email: { flag: 'email', kind: 'text', value: 'ADDRESS', fallback: '', says: 'contact for site owners, sent with every call; required' },
-  userAgent: { flag: 'user-agent', kind: 'text', value: 'NAME', fallback: '', says: 'product token of the User-Agent, matched in robots.txt (default Gossamer/<version>); the contact is always added' },
+  email: { flag: 'email', kind: 'text', value: 'ADDRESS', fallback: '', says: 'contact for site owners, in every call; required' },
+  userAgent: { flag: 'user-agent', kind: 'text', value: 'NAME', fallback: '', says: 'product token for robots.txt (default Gossamer)' },
   seededOnly: { flag: 'seeded-only', kind: 'switch', fallback: false, says: 'stay on the sites of the seeds' },
-  maxPages: { flag: 'max-pages', kind: 'count', value: 'N', fallback: null, least: 1, says: 'end after N pages (answers with an archive record), over the whole crawl' },
+  maxPages: { flag: 'max-pages', kind: 'count', value: 'N', fallback: null, least: 1, says: 'end after N pages, over the whole crawl' },
   maxDurationMs: { flag: 'max-duration', kind: 'duration', value: 'TIME', fallback: null, least: 1, says: 'end this run after TIME (90s, 10m, 24h)' },
   maxDepth: { flag: 'max-depth', kind: 'count', value: 'N', fallback: null, least: 0, says: 'follow links at most N steps from a seed' },
-  maxPagesPerSite: { flag: 'max-pages-per-site', kind: 'count', value: 'N', fallback: null, least: 1, says: 'at most N pages of one site; its other links are held' },
+  maxPagesPerSite: { flag: 'max-pages-per-site', kind: 'count', value: 'N', fallback: null, least: 1, says: 'pages of one site; its other links are held' },
+  maxWaitingPerSite: { flag: 'max-waiting-per-site', kind: 'count', value: 'N', fallback: 100_000, least: 1, says: 'links of one site that wait at a time; those over it are counted and forgotten' },
+  sitemaps: { flag: 'sitemaps', kind: 'switch', fallback: false, says: 'also read sitemaps: of robots.txt, and of the seeds' },
   delayMs: { flag: 'delay', kind: 'duration', value: 'TIME', fallback: 5_000, least: 0, says: 'least time between two visits to a site' },
-  troubleDelayMs: { flag: 'trouble-delay', kind: 'duration', value: 'TIME', fallback: 10_000, least: 0, says: 'first wait after a failure of a site; doubles with each in a row, up to 1h' },
+  troubleDelayMs: { flag: 'trouble-delay', kind: 'duration', value: 'TIME', fallback: 10_000, least: 0, says: 'first wait after a failure of a site; doubles with each, up to 1h' },
   parkAfter: { flag: 'park-after', kind: 'count', value: 'N', fallback: 6, least: 1, says: 'failures in a row after which a site is parked' },
-  fetchers: { flag: 'fetchers', kind: 'count', value: 'N', fallback: null, least: 1, most: 64, says: 'fetch threads (default by the number of cores)' },
-  parsers: { flag: 'parsers', kind: 'count', value: 'N', fallback: null, least: 0, most: 256, says: 'parse threads; 0 parses in the fetch threads (default by the number of cores)' },
+  fetchers: { flag: 'fetchers', kind: 'count', value: 'N', fallback: null, least: 1, most: 64, says: 'fetch threads (default by cores)' },
+  parsers: { flag: 'parsers', kind: 'count', value: 'N', fallback: null, least: 0, most: 256, says: 'parse threads, 0 for none (default by cores)' },
   concurrency: { flag: 'concurrency', kind: 'count', value: 'N', fallback: 200, least: 1, most: 20_000, says: 'concurrent visits per fetch thread' },
   bodyBytesMax: { flag: 'body-max', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 2, least: 1024, most: 256 * 1024 ** 2, says: 'a body is cut here and recorded as truncated' },
   bodyMemoryBytes: { flag: 'body-memory', kind: 'bytes', value: 'SIZE', fallback: 256 * 1024 ** 2, least: 1024 ** 2, says: 'what bodies under way may hold in memory together' },
@@ -68,8 +73,9 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   connectTo: { flag: 'connect-to', kind: 'texts', value: 'HOST:PORT:ADDR:PORT', fallback: [], says: 'call ADDR:PORT instead of HOST:PORT, * for any; allows ADDR; repeatable' },
   allowPrivateAddresses: { flag: 'allow-private-addresses', kind: 'switch', fallback: false, says: 'also call private, loopback and link-local addresses' },
   verifyTls: { flag: 'verify-tls', kind: 'switch', fallback: false, says: 'refuse certificates that cannot be verified' },
-  keep: { flag: 'keep', kind: 'choice', value: 'all|text|none', fallback: 'all', choices: ['all', 'text', 'none'], says: 'what is archived: everything, the text alone, or nothing' },
-  diskReserveBytes: { flag: 'disk-reserve', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 3, least: 0, says: 'stop in order when less than SIZE is free on the disk' },
+  keep: { flag: 'keep', kind: 'choice', value: 'all|text|none', fallback: 'all', choices: ['all', 'text', 'none'], says: 'what is archived' },
+  diskReserveBytes: { flag: 'disk-reserve', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 3, least: 0, says: 'stop when less than SIZE is free' },
+  hooks: { flag: 'hooks', kind: 'text', value: 'MODULE', fallback: '', says: 'your own module: accept(link) decides, extract(page) adds' },
 };
 
 export type SettingName = keyof Settings;

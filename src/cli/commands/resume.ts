@@ -2,31 +2,38 @@
 
 import { reopenCrawl } from '../../crawl/open.ts';
 import type { Command } from '../command.ts';
+import { CONFIG_FLAG, configOf } from '../config-file.ts';
 import type { Flag } from '../flags.ts';
-import { givenSettings, SETTING_FLAGS } from '../setting-flags.ts';
+import { givenSettings, SETTING_FLAGS, type Group } from '../setting-flags.ts';
 import { readShown, RUN_FLAGS, watchRun } from '../watch-run.ts';
 import { crawlDirOf } from './dir.ts';
 
+const WHAT: Group = 'What is crawled';
+const OUTPUT: Group = 'Output';
+
 const FLAGS: readonly Flag[] = [
-  { name: 'url', value: 'URL', repeatable: true, says: 'one more seed; repeatable' },
-  { name: 'seeds', value: 'FILE', says: 'more seeds from a file' },
-  { name: 'exclude-file', value: 'FILE', says: 'sites never to call, instead of those given before' },
-  { name: 'retry-parked', says: 'call sites again that were parked because they failed too often' },
+  { ...CONFIG_FLAG, group: WHAT, says: 'settings from a file; its seeds are left alone' },
+  { name: 'url', value: 'URL', repeatable: true, group: WHAT, says: 'one more seed; repeatable' },
+  { name: 'seeds', value: 'FILE', group: WHAT, says: 'more seeds from a file' },
+  { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to call, instead of those given before' },
+  { name: 'retry-parked', group: WHAT, says: 'call sites again that failed too often' },
 ];
 
 export const resumeCommand: Command = {
   name: 'resume',
   usage: 'resume <dir> [flags]',
   says: 'Go on with a crawl that was stopped, killed, or reached a limit. Its settings are in it; those given here replace them for good.',
-  flags: [...FLAGS, ...SETTING_FLAGS, ...RUN_FLAGS],
+  flags: [...FLAGS, ...SETTING_FLAGS, ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT }))],
   example: 'gossamer resume ./crawl --max-pages 20000',
   run: async (read) => {
     const shown = readShown(read);
+    const file = await configOf(read);
     const crawl = await reopenCrawl({
-      dir: crawlDirOf(read),
-      settings: givenSettings(read),
+      dir: read.words.length === 0 && file.dir !== null ? file.dir : crawlDirOf(read),
+      settings: { ...file.settings, ...givenSettings(read) },
+      // Not those of the file: the crawl began with them.
       seeds: { file: read.values.get('seeds')?.[0] ?? null, urls: read.values.get('url') ?? [] },
-      excludeFile: read.values.get('exclude-file')?.[0] ?? null,
+      excludeFile: read.values.get('exclude-file')?.[0] ?? file.excludeFile,
       say: (text) => console.error(text),
     });
     return watchRun(crawl, shown, { retryParked: read.switches.has('retry-parked') });

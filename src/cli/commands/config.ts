@@ -1,0 +1,97 @@
+/** `gossamer config`: the settings that would be in force, as a file that can be given back. */
+
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { readIdentity } from '../../crawl/folder.ts';
+import { VERSION } from '../../crawl/version.ts';
+import { checkSetting, fallbackOf, NO_LIMIT, UsageError } from '../../model/read-settings.ts';
+import { SETTINGS, type SettingName, type Settings } from '../../model/settings.ts';
+import { writeSetting, type Written } from '../../model/write-setting.ts';
+import type { Command } from '../command.ts';
+import { CONFIG_FLAG, configOf, FILE_NAMES, type FileConfig } from '../config-file.ts';
+import { givenSettings, GROUPS, groupOf, SETTING_FLAGS, SETTINGS_SHOWN } from '../setting-flags.ts';
+
+/** Who gave a value; of several, the last one here wins. */
+const SOURCES = ['default', 'crawl', 'file', 'flag'] as const;
+type Source = (typeof SOURCES)[number];
+
+interface Sourced {
+  readonly value: Written;
+  readonly from: Source;
+}
+
+export const configCommand: Command = {
+  name: 'config',
+  usage: 'config [<dir>] [--config FILE] [--json] [flags of crawl]',
+  says: 'Print the settings in force, as a file for --config. Each value says where it comes from: a flag wins over the file, the file over what the crawl in <dir> has stored, and that over the default. Nothing is changed.',
+  flags: [
+    CONFIG_FLAG,
+    { name: 'json', says: 'print one JSON object, with the sources' },
+    ...SETTING_FLAGS.map((flag) => ({ ...flag, rare: true })),
+  ],
+  example: 'gossamer config --email you@example.org --delay 10s > crawl.yaml',
+  run: async (read) => {
+    const [dir, ...rest] = read.words;
+    if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many`);
+    const stored = dir === undefined ? {} : readIdentity(dir).settings;
+    const file = await configOf(read);
+    const settings = sourced({ crawl: stored, file: file.settings, flag: givenSettings(read) });
+    console.log(read.switches.has('json') ? JSON.stringify(objectOf(settings, file), null, 2) : linesOf(settings, file).join('\n'));
+    return 0;
+  },
+};
+
+type Given = Readonly<Record<Exclude<Source, 'default'>, Readonly<Partial<Settings>>>>;
+
+const sourced = (given: Given): Map<SettingName, Sourced> =>
+  new Map(SETTINGS_SHOWN.map((name) => {
+    const from = SOURCES.findLast((source) => source !== 'default' && given[source][name] !== undefined) ?? 'default';
+    const value = from === 'default' ? fallbackOf(name, availableParallelism()) : given[from][name];
+    // An address that nobody gave yet is no mistake here.
+    if (name !== 'email' || value !== '') checkSetting(name, value);
+    // A path on the command line is relative to where it is typed; the printed file may lie elsewhere.
+    const isRelative = name === 'hooks' && from === 'flag' && value !== '' && !String(value).startsWith('file:');
+    return [name, { value: isRelative ? resolve(String(value)) : writeSetting(name, value), from }];
+  }));
+
+/** What a file says beside the settings. */
+const besides = ({ dir, seeds, excludeFile }: FileConfig): Readonly<Record<keyof typeof FILE_NAMES, Written>> => ({
+  'dir': dir, 'seeds': seeds?.file ?? seeds?.urls ?? null, 'exclude-file': excludeFile,
+});
+
+const objectOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig): Record<string, Sourced> => ({
+  ...Object.fromEntries(Object.entries(besides(file)).filter(([, value]) => value !== null).map(([name, value]) => [name, { value, from: 'file' }])),
+  ...Object.fromEntries([...settings].map(([name, one]) => [SETTINGS[name].flag, one])),
+});
+
+const EXAMPLES: Readonly<Record<keyof typeof FILE_NAMES, string>> = { 'dir': './crawl', 'seeds': 'seeds.txt', 'exclude-file': 'exclude.txt' };
+
+const linesOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig): string[] => {
+  const beside = besides(file);
+  const names = Object.keys(FILE_NAMES) as (keyof typeof FILE_NAMES)[];
+  return [
+    `# Settings of gossamer ${VERSION}, to be given back with --config FILE.`,
+    '# Behind each value stands where it comes from: default, crawl, file or flag.',
+    '',
+    ...names.flatMap((name) => [
+      `# ${FILE_NAMES[name]}`,
+      beside[name] === null ? `# ${name}: ${EXAMPLES[name]}` : `${name}: ${yamlOf(beside[name])} # file`,
+    ]),
+    ...GROUPS.flatMap((group) => [
+      '', `## ${group}`,
+      ...[...settings].filter(([name]) => groupOf(name) === group).flatMap(([name, one]) => [`# ${SETTINGS[name].says}`, lineOf(name, one)]),
+    ]),
+  ];
+};
+
+const lineOf = (name: SettingName, { value, from }: Sourced): string => {
+  const { flag } = SETTINGS[name];
+  if (name === 'email' && value === '') return `# ${flag}: you@example.org # missing: a crawl needs it`;
+  return `${flag}: ${yamlOf(value)} # ${from}`;
+};
+
+/** Plain where that is safe; JSON in quotes is YAML too. */
+const yamlOf = (value: Written): string => {
+  if (value === null) return NO_LIMIT;
+  return typeof value === 'string' && /^\d+[a-z]+$/i.test(value) ? value : typeof value === 'string' || Array.isArray(value) ? JSON.stringify(value) : String(value);
+};

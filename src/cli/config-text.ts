@@ -1,0 +1,119 @@
+/** From the text of a YAML or JSON file to its names and values, each with its place in the file. */
+
+import type { LineCounter, Node, ParsedNode } from 'yaml';
+import { UsageError } from '../model/read-settings.ts';
+
+/** A file of settings is written by hand; a megabyte of seeds belongs into a seed file. */
+export const CONFIG_BYTES_MAX = 1024 ** 2;
+
+/** Each is looked up in the whole document, so many of them in a large file would take hours. */
+export const ALIASES_MAX = 100;
+
+export interface Scalar {
+  readonly kind: 'scalar';
+  /** `crawl.yaml line 3 column 8`. */
+  readonly where: string;
+  readonly value: string | number | boolean | null;
+  /** As written, without quotes. */
+  readonly text: string;
+}
+
+export interface List {
+  readonly kind: 'list';
+  readonly where: string;
+  readonly items: readonly Scalar[];
+}
+
+export interface Entry {
+  readonly name: string;
+  readonly where: string;
+  readonly value: Scalar | List;
+}
+
+export type Format = 'yaml' | 'json';
+
+/** One entry for each name of the file. Throws a UsageError with the place of the first mistake. */
+export const readEntries = async (path: string, text: string, format: Format): Promise<Entry[]> => {
+  // Loaded here: a crawl without a file does not pay for it.
+  const yaml = await import('yaml');
+  const lines = new yaml.LineCounter();
+  // JSON is YAML too, and this reader knows where things stand. Names are compared below, where both can be named.
+  const document = yaml.parseDocument(text, {
+    lineCounter: lines, prettyErrors: false, uniqueKeys: false, ...(format === 'json' ? { schema: 'json' } : {}),
+  });
+  const place = placeIn(path, lines);
+  const [mistake] = [...document.errors, ...document.warnings];
+  if (mistake) throw new UsageError(`${place(mistake.pos[0])}: this is not ${format.toUpperCase()}: ${plain(mistake.message)}`);
+  const top = document.contents;
+  if (!yaml.isMap<ParsedNode, ParsedNode | null>(top)) {
+    throw new UsageError(`${place(top?.range[0] ?? 0)}: this is not a mapping: write names and values, such as ${format === 'json' ? '{ "delay": "5s" }' : 'delay: 5s'}`);
+  }
+  if (format === 'json') {
+    // JSON.parse does not tell where this one is.
+    yaml.visit(document, { Scalar: (_, node) => {
+      if (node.type === 'QUOTE_SINGLE') throw new UsageError(`${place(node.range?.[0] ?? 0)}: this is not JSON: a text has double quotes`);
+    } });
+    checkJson(path, text);
+  }
+
+  const aliases = new Set<Node>();
+  /** What an alias stands for. Values inside values are refused, so aliases of aliases cannot grow. */
+  const resolved = (node: Node | null): Node | null => {
+    if (!yaml.isAlias(node)) return node;
+    if (aliases.add(node).size > ALIASES_MAX) throw new UsageError(`${place(node.range?.[0] ?? 0)}: there are more than ${ALIASES_MAX} aliases: write the values themselves`);
+    return node.resolve(document) ?? null;
+  };
+  const scalarOf = (node: ParsedNode | null, name: string): Scalar => {
+    const where = place(node?.range[0] ?? 0);
+    const meant = resolved(node);
+    if (yaml.isScalar(meant) && isPlainValue(meant.value)) {
+      return { kind: 'scalar', where, value: meant.value, text: meant.source ?? String(meant.value) };
+    }
+    if (yaml.isAlias(node)) throw new UsageError(`${where}: ${name} *${node.source} stands for nothing: put it in quotes if it is a text`);
+    throw new UsageError(`${where}: ${name} has values inside values: write a plain one, or a list of plain ones`);
+  };
+  const valueOf = (node: ParsedNode | null, name: string): Scalar | List => {
+    const meant = resolved(node);
+    if (!yaml.isSeq<ParsedNode | null>(meant)) return scalarOf(node, name);
+    return { kind: 'list', where: place(node?.range[0] ?? 0), items: meant.items.map((item) => scalarOf(item, name)) };
+  };
+
+  const seen = new Map<string, number>();
+  return top.items.map(({ key, value }) => {
+    const at = key.range[0];
+    const where = place(at);
+    if (!yaml.isScalar(key) || typeof key.value !== 'string') throw new UsageError(`${where}: this is not a name: write one such as delay`);
+    const name = key.value;
+    const before = seen.get(name);
+    if (before !== undefined) throw new UsageError(`${where}: ${name} is given twice, first in line ${lines.linePos(before).line}`);
+    seen.set(name, at);
+    return { name, where, value: valueOf(value, name) };
+  });
+};
+
+const placeIn = (path: string, lines: LineCounter) => (at: number): string => {
+  const { line, col } = lines.linePos(at);
+  return `${path} line ${Math.max(1, line)} column ${Math.max(1, col)}`; // an empty file has no first line
+};
+
+const isPlainValue = (value: unknown): value is Scalar['value'] =>
+  value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+/** What YAML allows beyond JSON (comments, block style, single quotes) is a mistake in a file that is named JSON. */
+const checkJson = (path: string, text: string): void => {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const { message } = error as Error;
+    const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
+    throw new UsageError(`${path}${line === undefined ? '' : ` line ${line} column ${column}`}: this is not JSON: ${plain(message.split(/, ?(?:"|\.\.\.)| in JSON at /)[0]!)}`);
+  }
+};
+
+/** A message of the reader as the end of our sentence. */
+const plain = (message: string): string => {
+  if (message.includes('call stack')) return 'it is nested too deeply';
+  if (message.includes('multiple documents')) return 'only one document can be in it';
+  const line = message.replaceAll(/\s+/g, ' ').replace(/\.$/, '');
+  return line.charAt(0).toLowerCase() + line.slice(1);
+};

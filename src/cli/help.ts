@@ -1,0 +1,72 @@
+/** What `--help` prints: for the whole, for a command, and for all settings. Each fits a screen. */
+
+import { VERSION } from '../crawl/version.ts';
+import { EVERYWHERE, EXIT_CODES, type Command } from './command.ts';
+import type { Flag } from './flags.ts';
+import { GROUPS, SETTING_FLAGS } from './setting-flags.ts';
+
+/** Columns of a terminal that nobody made wider. */
+const COLUMNS = 80;
+/** Where descriptions begin. */
+const MARGIN = 28;
+
+export const overviewOf = (commands: readonly Command[]): string => [
+  `gossamer ${VERSION}: a polite web crawler that loses nothing`,
+  'Usage: gossamer <command> [flags]        gossamer <command> --help says more',
+  '',
+  ...commands.map((command) => `  ${command.name.padEnd(12)}${briefOf(command)}`),
+  '',
+  'Start here: gossamer crawl seeds.txt --email you@example.org',
+  'Exit codes:',
+  ...Object.entries(EXIT_CODES).map(([code, says]) => `  ${code.padEnd(4)} ${firstClause(says)}`),
+].join('\n');
+
+/** What a command does, in a few words. */
+export const briefOf = ({ says }: Pick<Command, 'says'>): string => says.split(/[.:](?:\s|$)/)[0]!;
+
+const firstClause = (says: string): string => says.split(/[;:]\s/)[0]!;
+
+export const helpOf = (command: Command): string => {
+  const flags = [...command.flags, ...EVERYWHERE];
+  return [
+    `Usage: gossamer ${command.usage}`, '',
+    ...wrap(command.says, COLUMNS), '',
+    ...flagLines(flags.filter(({ rare }) => !rare)),
+    ...(flags.some(({ rare }) => rare) ? ['', 'All settings: gossamer help settings'] : []),
+    '', 'Example:', `  ${command.example}`,
+  ].join('\n');
+};
+
+export const settingsHelp = (): string => [
+  ...wrap('The settings of a crawl: flags of crawl and resume, and without their dashes names in a --config file. ' +
+    '--no-<switch> turns a switch off; none lifts a limit, as in --max-pages none.', COLUMNS), '',
+  ...flagLines(SETTING_FLAGS),
+].join('\n');
+
+/** Those without a group come last, as they are. */
+const flagLines = (flags: readonly Flag[]): string[] => [
+  ...GROUPS.flatMap((group) => {
+    const inside = flags.filter((flag) => flag.group === group);
+    return inside.length > 0 ? [`${group}:`, ...inside.flatMap(linesOf)] : [];
+  }),
+  ...flags.filter(({ group }) => group === undefined).flatMap(linesOf),
+];
+
+const linesOf = ({ name, value, says }: Flag): string[] => {
+  const left = `  --${name}${value === undefined ? '' : ` ${value}`}`;
+  const right = wrap(says, COLUMNS - MARGIN);
+  // A long name leaves its description the next line.
+  const [first, ...rest] = left.length < MARGIN ? [`${left.padEnd(MARGIN)}${right[0]}`, ...right.slice(1)] : [left, ...right];
+  return [first!, ...rest.map((line) => `${' '.repeat(MARGIN)}${line}`)];
+};
+
+/** Broken between words; a long word, such as an address, is never broken. */
+export const wrap = (text: string, width: number): string[] => {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+};
