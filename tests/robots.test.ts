@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { ROBOTS_BYTES_MAX, ROBOTS_RECORD_BYTES_MAX } from '../src/model/robots.ts';
 import type { RobotsRecord } from '../src/model/robots.ts';
 import { comparedPath, comparedPattern, matches } from '../src/politeness/pattern.ts';
-import { parseRobots, robotsDecision, robotsVerdict, SITEMAPS_MAX } from '../src/politeness/robots.ts';
+import { parseRobots, robotsDecision, robotsStance, robotsVerdict, SITEMAPS_MAX } from '../src/politeness/robots.ts';
 import { canonicalize } from '../src/url/canonical.ts';
 
 const recordOf = (text: string): RobotsRecord => {
@@ -86,12 +86,44 @@ test('robots.txt itself may always be read', () => {
   assert.equal(robotsDecision({ ...written(''), verdict: 'too-large' }, '/robots.txt').allowed, true);
 });
 
-test('a decision names the rule that made it', () => {
+test('a decision names the rule that made it, and its line', () => {
   const record = recordOf('User-agent: *\nDisallow: /a\nAllow: /a/b');
-  assert.deepEqual(robotsDecision(record, '/a/c'), { allowed: false, rule: 'Disallow: /a' });
-  assert.deepEqual(robotsDecision(record, '/a/b'), { allowed: true, rule: 'Allow: /a/b' });
-  assert.deepEqual(robotsDecision(record, '/z'), { allowed: true, rule: 'no rule matches' });
-  assert.deepEqual(robotsDecision(recordOf(''), '/z'), { allowed: true, rule: 'no rules for us' });
+  assert.deepEqual(robotsDecision(record, '/a/c'), { allowed: false, rule: 'line 2: Disallow: /a', line: 2 });
+  assert.deepEqual(robotsDecision(record, '/a/b'), { allowed: true, rule: 'line 3: Allow: /a/b', line: 3 });
+  assert.deepEqual(robotsDecision(record, '/z'), { allowed: true, rule: 'no rule matches', line: null });
+  assert.deepEqual(robotsDecision(recordOf(''), '/z'), { allowed: true, rule: 'no rules for us', line: null });
+});
+
+test('lines are counted as an editor counts them: comments, blank lines and rules for others too, however they end', () => {
+  const lines = ['\uFEFF# rules', '', 'User-agent: other', 'Disallow: /x', 'nonsense', 'User-agent: *', 'Disallow: /y', '', 'Disallow: /x'];
+  for (const ending of ['\n', '\r\n', '\r']) {
+    const record = recordOf(lines.join(ending));
+    assert.deepEqual([robotsDecision(record, '/y').line, robotsDecision(record, '/x').line], [7, 9], JSON.stringify(ending));
+  }
+  assert.equal(robotsDecision(recordOf('User-agent: *\nDisallow: /a\nDisallow: /a'), '/a').line, 2, 'the first of two that say the same');
+});
+
+test('the number of its line does not make a rule longer', () => {
+  const late = (count: number): string => `User-agent: *\nAllow: /ab\n${'\n'.repeat(count)}Disallow: /a`;
+  for (const blank of [0, 10, 2_000, 200_000]) assert.equal(allows(late(blank), '/abc'), true, `${blank} blank lines`);
+  assert.equal(allows(`User-agent: *\nDisallow: /ab\n${'\n'.repeat(2_000)}Allow: /a`, '/abc'), false);
+  assert.equal(allows(`User-agent: *\nDisallow: /ab\n${'\n'.repeat(2_000)}Allow: /ab`, '/abc'), true, 'nor breaks a tie');
+});
+
+test('a record without line numbers, of an older program, decides the same', () => {
+  const record = written('-/a\n+/a/b\n-/a/b/c');
+  assert.deepEqual(robotsDecision(record, '/a/x'), { allowed: false, rule: 'Disallow: /a', line: null });
+  assert.deepEqual(robotsDecision(record, '/a/b'), { allowed: true, rule: 'Allow: /a/b', line: null });
+  assert.deepEqual(robotsDecision(record, '/a/b/c'), { allowed: false, rule: 'Disallow: /a/b/c', line: null });
+});
+
+test('a record is told in a word', () => {
+  const stance = (lines: string): string => robotsStance(recordOf(`User-agent: *\n${lines}`));
+  assert.equal(stance(''), 'allows-all');
+  for (const lines of ['Disallow: /', 'Disallow: *', 'Disallow: /*', 'Disallow: /*$', 'Disallow: /a\nDisallow: /']) assert.equal(stance(lines), 'forbids-all', lines);
+  for (const lines of ['Disallow: /a', 'Disallow: /$', 'Disallow: /*a', 'Disallow: /\nAllow: /a', 'Allow: /']) assert.equal(stance(lines), 'has-rules', lines);
+  assert.equal(robotsStance(written('-/')), 'forbids-all', 'also one without line numbers');
+  assert.equal(robotsStance({ ...written(''), verdict: 'too-large' }), 'too-large');
 });
 
 test('the group for us counts alone, and the one for everyone only without it', () => {
@@ -106,16 +138,16 @@ test('the group for us counts alone, and the one for everyone only without it', 
 test('all groups for us are one, wherever they stand', () => {
   const text = 'User-agent: Gossamer\nDisallow: /a\nUser-agent: b\nDisallow: /b\nUser-agent: GOSSAMER\nDisallow: /c\nCrawl-delay: 3';
   assert.deepEqual([allows(text, '/a'), allows(text, '/b'), allows(text, '/c')], [false, true, false]);
-  assert.equal(recordOf(text).rules, '-/a\n-/c');
-  assert.equal(recordOf('User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\nUser-agent: *\nAllow: /c').rules, '-/a\n+/c');
+  assert.equal(recordOf(text).rules, '2-/a\n6-/c');
+  assert.equal(recordOf('User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\nUser-agent: *\nAllow: /c').rules, '2-/a\n6+/c');
 });
 
 test('one group may speak to several, and only its own rules end the list of names', () => {
   const text = 'User-agent: a\nSitemap: https://example.org/s.xml\n\nUser-agent: gossamer\nCrawl-delay: 1\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y';
   assert.deepEqual([allows(text, '/x'), allows(text, '/y')], [false, true]);
   assert.equal(recordOf(text).crawlDelayMs, 1_000);
-  assert.equal(recordOf('User-agent: *\nUser-agent: gossamer\nDisallow: /x').rules, '-/x');
-  assert.equal(recordOf('User-agent: a\nDisallow: /a\nUser-agent: gossamer\nUser-agent: b\nDisallow: /b').rules, '-/b');
+  assert.equal(recordOf('User-agent: *\nUser-agent: gossamer\nDisallow: /x').rules, '3-/x');
+  assert.equal(recordOf('User-agent: a\nDisallow: /a\nUser-agent: gossamer\nUser-agent: b\nDisallow: /b').rules, '5-/b');
 });
 
 test('our name is known in any case and with what often follows it, but not as part of another', () => {
@@ -125,22 +157,22 @@ test('our name is known in any case and with what often follows it, but not as p
   for (const name of ['gossamerbot', 'gossa', 'x-gossamer', 'not gossamer', '', '**']) {
     assert.equal(allows(`User-agent: ${name}\nDisallow: /`, '/x'), true, name);
   }
-  assert.equal(parseRobots('User-agent: gossamer\nDisallow: /', 'Gossamer/2.0').rules, '-/');
+  assert.equal(parseRobots('User-agent: gossamer\nDisallow: /', 'Gossamer/2.0').rules, '2-/');
   assert.equal(parseRobots('User-agent:\nDisallow: /', '').rules, '', 'no name is nobody');
 });
 
 test('lines may end, begin, be spaced and be commented in any way', () => {
   const odd = '\uFEFFuser-AGENT :\t* # all\r\n\r\n  DISALLOW:/a#b\rdisallow   :  /c  \nUnknown: x\n: y\nallow\n<html>\n';
-  assert.equal(recordOf(odd).rules, '-/a\n-/c');
-  assert.equal(recordOf(' User-agent *\n\tDisallow /a ').rules, '-/a', 'a colon may be forgotten');
+  assert.equal(recordOf(odd).rules, '3-/a\n4-/c');
+  assert.equal(recordOf(' User-agent *\n\tDisallow /a ').rules, '2-/a', 'a colon may be forgotten');
   assert.equal(recordOf('User-agent: *\nDisallow /a b').rules, '', 'but then two words are the most');
 });
 
 test('common misspellings are understood', () => {
   for (const word of ['disalow', 'dissallow', 'dissalow', 'diasllow', 'disallaw', 'Disallow']) {
-    assert.equal(recordOf(`useragent: *\n${word}: /a`).rules, '-/a', word);
+    assert.equal(recordOf(`useragent: *\n${word}: /a`).rules, '2-/a', word);
   }
-  assert.equal(recordOf('user agent: *\ndisallow: a').rules, '-/a', 'a slash may be forgotten');
+  assert.equal(recordOf('user agent: *\ndisallow: a').rules, '2-/a', 'a slash may be forgotten');
   assert.deepEqual(parseRobots('site-map: https://example.org/s.xml', 'x').sitemaps, ['https://example.org/s.xml']);
 });
 
@@ -174,22 +206,24 @@ test('rules over the ceiling forbid the origin, and rules for others do not coun
   const many = (count: number): string => Array.from({ length: count }, (_, i) => `Disallow: /${String(i).padStart(5, '0')}`).join('\n');
   const fitting = Math.floor((ROBOTS_RECORD_BYTES_MAX + 1) / 8); // a sign, seven characters less one, a line end
   assert.equal(recordOf(`User-agent: *\n${many(fitting)}`).verdict, 'rules');
-  assert.equal(recordOf(`User-agent: *\n${many(fitting)}x`).rules.length, ROBOTS_RECORD_BYTES_MAX);
+  const full = recordOf(`User-agent: *\n${many(fitting)}x`).rules;
+  assert.equal(full.replaceAll(/^\d+/gm, '').length, ROBOTS_RECORD_BYTES_MAX, 'line numbers do not count towards it');
+  assert.ok(full.length <= ROBOTS_RECORD_BYTES_MAX + 6 * fitting);
   assert.equal(recordOf(`User-agent: *\n${many(fitting)}xx`).verdict, 'too-large');
   const over = recordOf(`User-agent: *\n${many(fitting + 1)}`);
   assert.deepEqual([over.verdict, over.rules], ['too-large', '']);
   assert.equal(robotsDecision(over, '/').allowed, false);
-  assert.equal(recordOf(`User-agent: x\n${many(fitting + 1)}\nUser-agent: *\nDisallow: /a`).rules, '-/a');
-  assert.equal(recordOf(`User-agent: *\n${'Disallow: /again\n'.repeat(20_000)}`).rules, '-/again', 'a rule counts once');
+  assert.equal(recordOf(`User-agent: x\n${many(fitting + 1)}\nUser-agent: *\nDisallow: /a`).rules, `${fitting + 4}-/a`);
+  assert.equal(recordOf(`User-agent: *\n${'Disallow: /again\n'.repeat(20_000)}`).rules, '2-/again', 'a rule counts once');
 });
 
 test('the last line of a text that was cut is ignored unless it has its end', () => {
   const start = 'User-agent: *\nDisallow: /a\n';
   const filled = (last: string): string => `${start}#${'x'.repeat(ROBOTS_BYTES_MAX - start.length - last.length - 2)}\n${last}`;
   assert.equal(filled('Disallow: /').length, ROBOTS_BYTES_MAX);
-  assert.equal(recordOf(filled('Disallow: /')).rules, '-/a');
-  assert.equal(recordOf(filled('Disallow: /\n')).rules, '-/a\n-/');
-  assert.equal(recordOf(filled('Disallow: /').replace('xxxxx', '')).rules, '-/a\n-/', 'a shorter one was not cut');
+  assert.equal(recordOf(filled('Disallow: /')).rules, '2-/a');
+  assert.equal(recordOf(filled('Disallow: /\n')).rules, '2-/a\n4-/');
+  assert.equal(recordOf(filled('Disallow: /').replace('xxxxx', '')).rules, '2-/a\n4-/', 'a shorter one was not cut');
 });
 
 /** The set of places that each star and character leads to: slow, and plainly right. */
@@ -207,13 +241,35 @@ const matchesSlowly = (pattern: string, path: string): boolean => {
   return anchored ? places.has(path.length) : places.size > 0;
 };
 
-test('the matcher agrees with trying every place', () => {
+/** Words of these letters, the same ones in every run. */
+const dice = (): { chance(below: number): number; word(letters: string, length: number): string } => {
   let state = 7;
   const chance = (below: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
-  const word = (letters: string, length: number): string => Array.from({ length }, () => letters[chance(letters.length)]).join('');
+  return { chance, word: (letters, length) => Array.from({ length }, () => letters[chance(letters.length)]).join('') };
+};
+
+test('a decision agrees with trying every rule at every place', () => {
+  const { chance, word } = dice();
+  let denied = 0;
+  for (let i = 0; i < 5_000; i += 1) {
+    const lines = Array.from({ length: 1 + chance(12) }, () => `${chance(3) === 0 ? 'Allow' : 'Disallow'}: ${chance(5) === 0 ? '*' : '/'}${word('ab*/!', chance(4))}${chance(4) === 0 ? '$' : ''}`);
+    const path = `/${word('ab/!', chance(6))}`;
+    const [best] = lines.map((line, n) => ({ line: n + 2, allowed: line.startsWith('A'), pattern: line.slice(line.indexOf(' ') + 1) }))
+      .filter(({ pattern }) => matchesSlowly(pattern, path))
+      .sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allowed) - Number(a.allowed));
+    const { allowed, line } = robotsDecision(recordOf(`User-agent: *\n${lines.join('\n')}`), path);
+    assert.equal(allowed, best?.allowed ?? true, `${lines.join(', ')} on ${path}`);
+    assert.equal(lines[(line ?? 1) - 2]?.length, best && lines[best.line - 2]?.length);
+    if (!allowed) denied += 1;
+  }
+  assert.ok(denied > 1_000 && denied < 4_000, `${denied} denied`);
+});
+
+test('the matcher agrees with trying every place', () => {
+  const { chance, word } = dice();
   let matching = 0;
   for (let i = 0; i < 50_000; i += 1) {
     const pattern = word('ab**/', chance(8)) + (chance(3) === 0 ? '$' : '');

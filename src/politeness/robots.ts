@@ -30,11 +30,12 @@ const DIRECTIVES = new Map<string, Directive>([
 /** What the groups for one kind of reader (us by name, or `*`) say together. */
 interface Gathered {
   named: boolean;
-  readonly rules: Set<string>;
+  /** Each rule with the number of the first line that has it. */
+  readonly rules: Map<string, number>;
   delayMs: number | null;
 }
 
-const gathered = (): Gathered => ({ named: false, rules: new Set(), delayMs: null });
+const gathered = (): Gathered => ({ named: false, rules: new Map(), delayMs: null });
 
 /**
  * Reduce a robots.txt to what it says to us: the groups that name our product token, merged, or
@@ -50,8 +51,10 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
   const sitemaps: string[] = [];
   const groups = new Set<Gathered>(); // those that the current group speaks to
   let inRules = false;
+  let lineNumber = 0;
 
   for (const line of linesOf(text)) {
+    lineNumber += 1;
     const read = readLine(line);
     if (read === null) continue;
     const { directive, value } = read;
@@ -71,7 +74,9 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
       case 'disallow': {
         inRules = true;
         const pattern = patternOf(value);
-        if (pattern !== '') for (const group of groups) group.rules.add((directive === 'allow' ? '+' : '-') + pattern);
+        if (pattern === '') break;
+        const rule = (directive === 'allow' ? '+' : '-') + pattern;
+        for (const group of groups) if (!group.rules.has(rule)) group.rules.set(rule, lineNumber);
         break;
       }
       case 'delay': {
@@ -87,9 +92,16 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
   }
 
   const { rules, delayMs: crawlDelayMs } = ours.named ? ours : everyones;
-  const reduced = Array.from(rules).join('\n'); // ASCII only, so characters are bytes
-  if (reduced.length > ROBOTS_RECORD_BYTES_MAX) return { verdict: 'too-large', rules: '', crawlDelayMs, sitemaps };
+  if (bytesOf(rules.keys()) > ROBOTS_RECORD_BYTES_MAX) return { verdict: 'too-large', rules: '', crawlDelayMs, sitemaps };
+  const reduced = Array.from(rules, ([rule, line]) => `${line}${rule}`).join('\n');
   return { verdict: reduced === '' ? 'all' : 'rules', rules: reduced, crawlDelayMs, sitemaps };
+};
+
+/** What the rules take, a line each; ASCII only, so characters are bytes. Their numbers are ours and do not count. */
+const bytesOf = (rules: Iterable<string>): number => {
+  let bytes = -1; // the last one has no line end
+  for (const rule of rules) bytes += rule.length + 1;
+  return bytes;
 };
 
 /** The lines of the text, however they end. */
@@ -134,8 +146,10 @@ const delayOf = (value: string): number | null => {
 
 export interface RobotsDecision {
   readonly allowed: boolean;
-  /** The rule that decided, or why none did. */
+  /** The rule that decided, with its line in robots.txt, or why none did. */
   readonly rule: string;
+  /** The number of that line; null when no rule decided, or in a record that an older program wrote. */
+  readonly line: number | null;
 }
 
 /**
@@ -145,25 +159,61 @@ export interface RobotsDecision {
  * short to change the answer are not matched.
  */
 export const robotsDecision = (record: RobotsRecord, path: string): RobotsDecision => {
-  if (path === '/robots.txt') return { allowed: true, rule: 'robots.txt itself' };
-  if (record.verdict === 'all') return { allowed: true, rule: 'no rules for us' };
-  if (record.verdict === 'too-large') return { allowed: false, rule: 'rules over the ceiling' };
+  if (path === '/robots.txt') return { allowed: true, rule: 'robots.txt itself', line: null };
+  if (record.verdict === 'all') return { allowed: true, rule: 'no rules for us', line: null };
+  if (record.verdict === 'too-large') return { allowed: false, rule: 'rules over the ceiling', line: null };
 
   const { rules } = record;
   const sought = comparedPath(path);
-  let best = '';
+  let best = ''; // sign and pattern
+  let bestAt = 0;
   for (let at = 0; at < rules.length;) {
     const newline = rules.indexOf('\n', at);
     const end = newline < 0 ? rules.length : newline;
-    const longer = end - at > best.length;
-    const tied = end - at === best.length && rules.charCodeAt(at) === ALLOWS;
-    if ((longer || tied) && matches(rules.slice(at + 1, end), sought)) best = rules.slice(at, end);
+    if (end - at >= best.length) {
+      const signAt = signFrom(rules, at);
+      const longer = end - signAt > best.length;
+      const tied = end - signAt === best.length && rules.charCodeAt(signAt) === ALLOWS;
+      if ((longer || tied) && mayMatch(rules, signAt, sought) && matches(rules.slice(signAt + 1, end), sought)) {
+        best = rules.slice(signAt, end);
+        bestAt = at;
+      }
+    }
     at = end + 1;
   }
-  if (best === '') return { allowed: true, rule: 'no rule matches' };
+  if (best === '') return { allowed: true, rule: 'no rule matches', line: null };
   const allowed = best.charCodeAt(0) === ALLOWS;
-  return { allowed, rule: `${allowed ? 'Allow' : 'Disallow'}: ${best.slice(1)}` };
+  const line = Number.parseInt(rules.slice(bestAt, signFrom(rules, bestAt)), 10) || null;
+  return { allowed, line, rule: `${line === null ? '' : `line ${line}: `}${allowed ? 'Allow' : 'Disallow'}: ${best.slice(1)}` };
 };
+
+/** Behind the digits of the line number: both signs come before them in ASCII. */
+const signFrom = (rules: string, at: number): number => {
+  let signAt = at;
+  while (rules.charCodeAt(signAt) > SLASH) signAt += 1;
+  return signAt;
+};
+
+/** Most rules differ from the path in the character behind its first slash: those need not be cut out of the text. */
+const mayMatch = (rules: string, signAt: number, path: string): boolean => {
+  if (rules.charCodeAt(signAt + 1) !== SLASH) return true;
+  const second = rules.charCodeAt(signAt + 2);
+  return second === path.charCodeAt(1) || !(second > DOLLAR) || second === STAR; // a line's end is no greater than a dollar sign
+};
+
+const DOLLAR = 0x24;
+const STAR = 0x2a;
+const SLASH = 0x2f; // the last before the digits
+
+/** What a record says on the whole, for a person who looks at many. */
+export const robotsStance = (record: RobotsRecord): 'allows-all' | 'has-rules' | 'forbids-all' | 'too-large' => {
+  if (record.verdict === 'all') return 'allows-all';
+  if (record.verdict === 'too-large') return 'too-large';
+  return FORBIDS_ALL.test(record.rules) && !ALLOWS_SOME.test(record.rules) ? 'forbids-all' : 'has-rules';
+};
+
+const FORBIDS_ALL = /^\d*-(?:\/|\/?\*+\$?)$/m;
+const ALLOWS_SOME = /^\d*\+/m;
 
 const ALLOWS = 0x2b; // +
 

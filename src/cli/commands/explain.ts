@@ -1,0 +1,87 @@
+/** `gossamer explain`: why a URL was not crawled, or when it will be. */
+
+import { explain, type Explanation } from '../../crawl/explain.ts';
+import { lockOwner } from '../../crawl/lock.ts';
+import { TRIES_MAX, type SiteView } from '../../frontier/store.ts';
+import { writeCount, writeDuration } from '../../lib/units.ts';
+import { UsageError } from '../../model/read-settings.ts';
+import type { Command } from '../command.ts';
+import { wrap } from '../help.ts';
+import { clean } from '../listing.ts';
+import { bold, dim } from '../terminal.ts';
+import { crawlDirOf, withReader } from './dir.ts';
+
+export const explainCommand: Command = {
+  name: 'explain',
+  usage: 'explain <dir> <url> [--json]',
+  says: 'Say why a URL was not crawled, or when it will be: the scope rule, the line of robots.txt, the budget, or the failure and its next try. The exit code is 1 when the URL is not known to the crawl.',
+  flags: [{ name: 'json', says: 'print one JSON object, with the name of the reason' }],
+  example: 'gossamer explain ./crawl https://example.org/private/',
+  run: async (read) => {
+    const dir = crawlDirOf(read, 1);
+    const url = read.words[1];
+    if (url === undefined) throw new UsageError('the URL is missing: gossamer explain <dir> <url>');
+    return withReader(dir, async (reader, { settings }) => {
+      const explanation = await explain({ dir, url, settings, reader, now: Date.now(), running: Boolean(lockOwner(dir)) });
+      console.log(read.switches.has('json') ? JSON.stringify(objectOf(explanation)) : textOf(explanation));
+      return explanation.state === 'unknown' ? 1 : 0;
+    });
+  },
+};
+
+const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+const objectOf = ({ view, robots, scope, callAt, ...rest }: Explanation): Record<string, unknown> => ({
+  ...rest,
+  scope,
+  robots: robots && { ...robots, fetchedAt: timeOf(robots.fetchedAt) },
+  callAt: timeOf(callAt),
+  page: view?.page ? { ...view.page, at: timeOf(view.page.at) } : null,
+  line: view?.open ? { ahead: view.open.ahead, tries: view.open.tries, depth: view.open.link.depth, via: view.open.link.via } : null,
+  site: view?.site ? siteObject(view.site) : null,
+});
+
+const siteObject = ({ dueAt, next: _, leased, ...site }: SiteView): Record<string, unknown> =>
+  ({ ...site, dueAt: timeOf(dueAt), leased: leased || null });
+
+const textOf = (explanation: Explanation): string => {
+  const { url, answer, notes, advice } = explanation;
+  const rows: [string, string][] = [...factsOf(explanation), ...notes.map((note): [string, string] => ['note', note])];
+  return [
+    bold(clean(url)),
+    ...wrapped(clean(answer), 2),
+    '',
+    ...rows.map(([name, text]) => wrapped(clean(text), MARGIN).join('\n').replace(' '.repeat(MARGIN), `  ${dim(name.padEnd(MARGIN - 2))}`)),
+    ...advice.map((command, i) => `  ${dim((i === 0 ? 'try' : '').padEnd(MARGIN - 2))}${command}`),
+  ].join('\n');
+};
+
+const factsOf = ({ reason, state, view, robots }: Explanation): [string, string][] => {
+  const rows: [string, string][] = [['reason', reason === state ? reason : `${reason} (${state})`]];
+  const page = view?.page;
+  const from = page ?? view?.open?.link;
+  if (from) rows.push(['found on', `${from.via || 'a seed'}, at depth ${from.depth}`]);
+  const tries = page?.tries ?? view?.open?.tries ?? 0;
+  if (tries > 0) rows.push(['tries', `${tries} of ${TRIES_MAX}`]);
+  if (robots) rows.push(['robots', `${robots.allowed ? 'allows it' : 'forbids it'}: ${robots.rule}`]);
+  if (robots) rows.push(['', `${robots.origin}/robots.txt, read ${ageOf(robots.fetchedAt)} ago${robots.stale ? '; stale, to be asked for again' : ''}`]);
+  if (view?.site) rows.push(['site', siteWords(view.site)]);
+  return rows;
+};
+
+const ageOf = (at: number): string => writeDuration(Math.max(0, Date.now() - at));
+
+const siteWords = ({ site, state, pages, waiting, delayMs, failures }: SiteView): string => [
+  `${site}, ${state}`,
+  `${writeCount(pages)} ${pages === 1 ? 'page' : 'pages'}`,
+  `${writeCount(waiting)} ${waiting === 1 ? 'link' : 'links'} in line`,
+  ...(delayMs > 0 ? [`a delay of ${writeDuration(delayMs)}`] : []),
+  ...(failures > 0 ? [`${failures} ${failures === 1 ? 'failure' : 'failures'} in a row`] : []),
+].join(', ');
+
+const MARGIN = 12;
+/** Lines of text are easier to read when they are not much longer than this. */
+const COLUMNS_MAX = 100;
+
+const wrapped = (text: string, margin: number): string[] =>
+  wrap(text, Math.min(process.stdout.columns ?? COLUMNS_MAX, COLUMNS_MAX) - margin).map((line) => ' '.repeat(margin) + line);

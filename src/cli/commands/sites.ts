@@ -1,0 +1,174 @@
+/** `gossamer sites`: one line per site, with what waits there and when it is called next. */
+
+import { domainToASCII } from 'node:url';
+import { SITES_SORTED_MAX, SITE_SORTS, type Reader, type SiteQuery, type SiteSort, type SiteView } from '../../frontier/store.ts';
+import { writeCount, writeDuration } from '../../lib/units.ts';
+import { UsageError } from '../../model/read-settings.ts';
+import { robotsStance } from '../../politeness/robots.ts';
+import { canonicalize } from '../../url/canonical.ts';
+import type { Command } from '../command.ts';
+import type { Read } from '../flags.ts';
+import { cell, print, readCount, readFormat, type Format } from '../listing.ts';
+import { bold, dim } from '../terminal.ts';
+import { crawlDirOf, withReader } from './dir.ts';
+
+/** What a table, and a sorted list, shows when no --limit is given. */
+const SHOWN = 50;
+const SORTS = Object.keys(SITE_SORTS) as SiteSort[];
+
+export const sitesCommand: Command = {
+  name: 'sites',
+  usage: 'sites <dir> [flags]',
+  says: 'List sites, with what waits there and when they are called next: state, links waiting, pages, failures in a row, delay in force, next call, and what robots.txt says where that call goes. Also while the crawl runs.',
+  flags: [
+    { name: 'search', value: 'TEXT', says: 'only sites with TEXT in their name' },
+    { name: 'sort', value: SORTS.join('|'), says: 'what comes first (default waiting; in jsonl and csv as they were found)' },
+    { name: 'limit', value: 'N', says: `at most N sites (default ${SHOWN}; in jsonl and csv without --sort all)` },
+    { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' },
+  ],
+  example: 'gossamer sites ./crawl --sort failures --limit 20',
+  run: async (read) => {
+    const dir = crawlDirOf(read);
+    const format = readFormat(read);
+    const query = queryOf(read, format);
+    return withReader(dir, async (reader) => {
+      const listed = format === 'table' ? await printTable(reader, query) : await printRows(reader, query, format);
+      const known = query.limit === undefined ? listed : reader.sitesCount(query.search ?? '');
+      if (format === 'table') await print(closing(query, listed, known));
+      else if (known > listed) console.error(closing(query, listed, known)); // the output is for a program
+      return 0;
+    });
+  },
+};
+
+const queryOf = (read: Read, format: Format): SiteQuery => {
+  const given = read.values.get('sort')?.[0];
+  const search = read.values.get('search')?.[0];
+  const sort = given ?? (format === 'table' ? 'waiting' : undefined);
+  if (sort !== undefined && !SORTS.includes(sort as SiteSort)) throw new UsageError(`--sort "${sort}" is not known: choose one of ${SORTS.join(', ')}`);
+  const limit = readCount(read, 'limit') ?? (sort === undefined ? undefined : SHOWN);
+  if (sort !== undefined && limit !== undefined && limit > SITES_SORTED_MAX) {
+    throw new UsageError(`--limit ${limit} is too much for a sorted list, the most is ${SITES_SORTED_MAX}: --format jsonl or csv without --sort lists all`);
+  }
+  return {
+    ...(search === undefined ? {} : { search: asNamed(search) }),
+    ...(sort === undefined ? {} : { sort: sort as SiteSort }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+};
+
+/** Sites are known by the name that DNS has; a person may write it as it is shown. */
+const asNamed = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : domainToASCII(text) || text);
+
+const closing = ({ search, sort, limit }: SiteQuery, listed: number, known: number): string => {
+  const such = search === undefined ? '' : ` with "${search}" in their name`;
+  if (known === 0) return search === undefined ? 'no site is known yet' : `no site has "${search}" in its name`;
+  const order = sort === undefined ? '' : `, ${SITE_SORTS[sort]}`;
+  if (known <= listed) return dim(`${writeCount(listed)} ${listed === 1 ? 'site' : 'sites'}${such}${order}`);
+  return dim(`${writeCount(listed)} of ${writeCount(known)} sites${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`);
+};
+
+/** A site with what robots.txt says at the origin that its next call asks. */
+interface Row {
+  readonly view: SiteView;
+  readonly now: number;
+  readonly robots: {
+    readonly origin: string;
+    readonly state: ReturnType<typeof robotsStance> | 'not-read-yet';
+    readonly fetchedAt: number | null;
+    /** Older than a day: it is asked for again before the next call. */
+    readonly stale: boolean;
+  } | null;
+}
+
+const rowOf = (reader: Reader, view: SiteView): Row => {
+  const now = Date.now();
+  const address = canonicalize(view.next);
+  if (typeof address === 'string') return { view, now, robots: null };
+  const record = reader.robots(address.origin);
+  if (!record) return { view, now, robots: { origin: address.origin, state: 'not-read-yet', fetchedAt: null, stale: false } };
+  return { view, now, robots: { origin: address.origin, state: robotsStance(record), fetchedAt: record.fetchedAt, stale: record.expiresAt <= now } };
+};
+
+const nextCall = ({ view, now }: Row): string => {
+  switch (view.state) {
+    case 'leased': return 'under way';
+    case 'parked':
+    case 'held':
+    case 'idle': return '-';
+    case 'waiting': return view.dueAt > now ? `in ${writeDuration(view.dueAt - now)}` : 'due now';
+    default: return view.state satisfies never;
+  }
+};
+
+const robotsWords = ({ robots, now }: Row): string => {
+  if (!robots) return '-';
+  const state = robots.state.replaceAll('-', ' ');
+  if (robots.fetchedAt === null) return state;
+  return `${state}, ${robots.stale ? 'stale, ' : ''}${writeDuration(Math.max(0, now - robots.fetchedAt))} old`;
+};
+
+const TABLE: readonly [title: string, text: (row: Row) => string, side: 'left' | 'right'][] = [
+  ['site', ({ view }) => view.site, 'left'],
+  ['state', ({ view }) => view.state, 'left'],
+  ['waiting', ({ view }) => writeCount(view.waiting), 'right'],
+  ['pages', ({ view }) => writeCount(view.pages), 'right'],
+  ['failures', ({ view }) => writeCount(view.failures), 'right'],
+  ['delay', ({ view }) => (view.delayMs > 0 ? writeDuration(view.delayMs) : '-'), 'right'],
+  ['next call', nextCall, 'left'],
+  ['robots.txt', robotsWords, 'left'],
+];
+const GAP = '  ';
+/** A name is not cut below this, however narrow the terminal is. */
+const NAME_CHARS_LEAST = 16;
+
+const printTable = async (reader: Reader, query: SiteQuery): Promise<number> => {
+  const rows = Array.from(reader.sites(query), (view) => TABLE.map(([, text]) => text(rowOf(reader, view))));
+  if (rows.length === 0) return 0;
+  const widths = TABLE.map(([title], i) => rows.reduce((width, texts) => Math.max(width, texts[i]!.length), title.length));
+  const others = widths.slice(1).reduce((sum, width) => sum + GAP.length + width, 0);
+  const columns = process.stdout.columns ?? Infinity; // a file is as wide as it must be
+  widths[0] = Math.min(widths[0]!, Math.max(NAME_CHARS_LEAST, columns - others));
+  const line = (texts: readonly string[]): string =>
+    texts.map((text, i) => (TABLE[i]![2] === 'left' ? fit(text, widths[i]!).padEnd(widths[i]!) : text.padStart(widths[i]!))).join(GAP).trimEnd();
+  await print(bold(line(TABLE.map(([title]) => title))));
+  for (const texts of rows) await print(line(texts));
+  return rows.length;
+};
+
+/** The end of a name says more than its beginning. */
+const fit = (text: string, width: number): string => (text.length <= width ? text : `…${text.slice(1 - width)}`);
+
+const CSV: readonly [string, (row: Row) => string | number | null][] = [
+  ['site', ({ view }) => view.site],
+  ['state', ({ view }) => view.state],
+  ['waiting', ({ view }) => view.waiting],
+  ['pages', ({ view }) => view.pages],
+  ['failures', ({ view }) => view.failures],
+  ['delay_ms', ({ view }) => view.delayMs],
+  ['next_call', (row) => nextCallTime(row)],
+  ['robots_origin', ({ robots }) => robots?.origin ?? null],
+  ['robots_state', ({ robots }) => robots?.state ?? null],
+  ['robots_stale', ({ robots }) => robots && String(robots.stale)],
+  ['robots_time', ({ robots }) => timeOf(robots?.fetchedAt ?? null)],
+];
+
+const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+const nextCallTime = ({ view }: Row): string | null => timeOf(view.state === 'waiting' ? view.dueAt : null);
+
+const objectOf = (row: Row): Record<string, unknown> => {
+  const { dueAt: _, next: __, leased, ...view } = row.view;
+  const robots = row.robots && { ...row.robots, fetchedAt: timeOf(row.robots.fetchedAt) };
+  return { ...view, nextCall: nextCallTime(row), leased: leased || null, robots };
+};
+
+const printRows = async (reader: Reader, query: SiteQuery, format: 'jsonl' | 'csv'): Promise<number> => {
+  let listed = 0;
+  if (format === 'csv') await print(CSV.map(([name]) => name).join(','));
+  for (const view of reader.sites(query)) {
+    const row = rowOf(reader, view);
+    await print(format === 'csv' ? CSV.map(([, value]) => cell(value(row))).join(',') : JSON.stringify(objectOf(row)));
+    listed += 1;
+  }
+  return listed;
+};

@@ -1,0 +1,37 @@
+/** Lists that people read, and programs: a table, JSON lines, or CSV. */
+
+import { once } from 'node:events';
+import { UsageError } from '../model/read-settings.ts';
+import type { Read } from './flags.ts';
+
+const FORMATS = ['table', 'jsonl', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export const readFormat = ({ values }: Read): Format => {
+  const format = (values.get('format')?.[0] ?? 'table') as Format;
+  if (!FORMATS.includes(format)) throw new UsageError(`--format "${format}" is not known: choose one of ${FORMATS.join(', ')}`);
+  return format;
+};
+
+/** The whole number that was given with this flag, if one was. */
+export const readCount = ({ values }: Read, name: string): number | undefined => {
+  const text = values.get(name)?.[0];
+  if (text !== undefined && !/^\d+$/.test(text)) throw new UsageError(`--${name} "${text}" is not understood: write a whole number`);
+  return text === undefined ? undefined : Number(text);
+};
+
+/** A cell of CSV, quoted where it must be; one that a spreadsheet would run as a formula is made plain text. */
+export const cell = (value: string | number | null): string => {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** What comes from the web could move a terminal's cursor: that is shown, not sent. */
+export const clean = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]/g, '·');
+
+/** Waits for a reader that is slow; one that stops early (`| head`) ends us quietly. */
+export const print = async (line: string): Promise<void> => {
+  if (line !== '' && !process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+};

@@ -1,0 +1,91 @@
+/** Why was this URL not crawled, or when will it be? */
+
+import type { LinkView } from '../frontier/store.ts';
+import type { Link } from '../model/link.ts';
+import { SCOPE_REFUSALS, type ScopeRefusal } from '../model/outcome.ts';
+import type { PlacedPage } from '../model/settlement.ts';
+import { robotsDecision } from '../politeness/robots.ts';
+import { canonicalize, type Address } from '../url/canonical.ts';
+import { siteOf } from '../url/site.ts';
+import { answerOf, callAtOf } from './explain/answer.ts';
+import type { ExplainParts, Found, RobotsAnswer } from './explain/found.ts';
+import { adviceOf, notesOf } from './explain/notes.ts';
+import type { ReasonName } from './explain/reasons.ts';
+import { scopeNow, type ScopeAnswer } from './explain/scope-now.ts';
+
+export interface Explanation {
+  readonly url: string;
+  readonly reason: ReasonName;
+  /** One sentence or two. */
+  readonly answer: string;
+  readonly state: LinkView['state'];
+  readonly view: LinkView | null;
+  readonly robots: RobotsAnswer | null;
+  /** Why it is not wanted by the settings now in force; null when it is. */
+  readonly scope: ScopeAnswer | null;
+  /** When its turn comes, at a guess. */
+  readonly callAt: number | null;
+  readonly notes: readonly string[];
+  /** Commands that help. */
+  readonly advice: readonly string[];
+}
+
+/** A scheme; what has digits behind its colon is a host with a port. */
+const SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d)/i;
+
+export const explain = async (parts: ExplainParts): Promise<Explanation> => {
+  const text = parts.url.trim();
+  if (SCHEME.test(text)) return explainOne(parts, text);
+  // Without a scheme it may be known by either; https is what a seed is tried with first.
+  const [secure, plain] = [await explainOne(parts, `https://${text}`), await explainOne(parts, `http://${text}`)];
+  return secure.state === 'unknown' && plain.state !== 'unknown' ? plain : secure;
+};
+
+const explainOne = async (parts: ExplainParts, text: string): Promise<Explanation> => {
+  const address = canonicalize(text);
+  if (typeof address === 'string') return impossible(text, address);
+  const found = await lookUp(parts, address);
+  const { view, robots, scope, reason } = found;
+  return {
+    url: address.url, reason, answer: answerOf(found), state: view.state, view, robots, scope,
+    callAt: view.open && view.site && callAtOf(view.open, view.site, found),
+    notes: notesOf(found), advice: adviceOf(found),
+  };
+};
+
+const impossible = (url: string, refusal: ScopeRefusal): Explanation => ({
+  url, reason: refusal, answer: `No crawl can have it: ${SCOPE_REFUSALS[refusal]}.`, state: 'unknown',
+  view: null, robots: null, scope: { refusal, says: SCOPE_REFUSALS[refusal] }, callAt: null, notes: [], advice: [],
+});
+
+const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Promise<Found> => {
+  const { reader, now } = parts;
+  const { origin } = address;
+  const site = siteOf(address.host);
+  const view = reader.link(address.url, site);
+  const scope = await scopeNow({ ...parts, address, link: view.open?.link ?? asFound(address, site, view.page) });
+  const record = reader.robots(origin);
+  const robots = record && { origin, ...robotsDecision(record, address.path), fetchedAt: record.fetchedAt, stale: record.expiresAt <= now };
+  const ailing = view.open !== null && (view.site?.failures ?? 0) > 0;
+  const looked = { ...parts, address, origin, view, scope, robots, lastFailure: ailing ? reader.lastFailure(site) : null };
+  return { ...looked, reason: reasonOf(looked, record?.verdict === 'too-large') };
+};
+
+/** A link that is not known has no depth: it is judged as one that a seed's page has. */
+const asFound = ({ url }: Address, site: string, page: PlacedPage | null): Link =>
+  ({ url, site, depth: page?.depth ?? 1, via: page?.via ?? '', hops: 0, fallback: false, first: false });
+
+/** What a person said comes before what a site says, and that before what only takes time. */
+const reasonOf = ({ view, scope, robots, settings, reader }: Omit<Found, 'reason'>, tooLarge: boolean): ReasonName => {
+  const { page, open, site } = view;
+  if (page) return page.outcome;
+  if (view.state === 'leased') return 'under-visit';
+  if (scope) return scope.refusal;
+  if (!open || !site) return 'unknown';
+  if (robots && !robots.allowed && !robots.stale) return tooLarge ? 'robots-too-large' : 'robots-denied';
+  if (view.state === 'parked') return 'parked';
+  // A site over its budget is held when it is claimed next; from here on its links are not called.
+  if (view.state === 'held' || (settings.maxPagesPerSite !== null && site.pages >= settings.maxPagesPerSite)) return 'held';
+  if (settings.maxPages !== null && reader.census().pages >= settings.maxPages) return 'max-pages';
+  return site.failures > 0 ? 'in-trouble' : 'waiting';
+};

@@ -1,0 +1,86 @@
+/** The sentence that answers why a link was not crawled, or when it will be, or that it was. */
+
+import type { LinkView, OpenLink, SiteView } from '../../frontier/store.ts';
+import { writeCount, writeDuration } from '../../lib/units.ts';
+import { FAILURES, type FailureCause } from '../../model/exchange.ts';
+import { ANSWERED_OUTCOMES, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../../model/outcome.ts';
+import type { PlacedPage } from '../../model/settlement.ts';
+import type { Settings } from '../../model/settings.ts';
+import type { Found } from './found.ts';
+import { OPEN_REASONS } from './reasons.ts';
+
+const FAILED = 'failed-';
+
+export const answerOf = (found: Found): string => {
+  const { view } = found;
+  if (view.page) return settledAnswer(view.page, found);
+  if (view.open && view.site) return openAnswer(found, view.open, view.site);
+  if (found.scope) return `It is not known to this crawl, and would not be taken: ${found.scope.says}.`;
+  return `It is not known to this crawl: ${OPEN_REASONS.unknown}.`;
+};
+
+const settledAnswer = (page: PlacedPage, { origin }: Found): string => {
+  const { outcome, status, tries } = page;
+  const on = `on ${timeOf(page.at)}`;
+  if (outcome.startsWith(FAILED)) {
+    const said = page.detail ? ` (${page.detail})` : '';
+    return `It was given up ${on} after ${triesOf(tries)}: ${FAILURES[outcome.slice(FAILED.length) as FailureCause]}${said}.`;
+  }
+  switch (outcome) {
+    case 'fetched': return `It was crawled ${on}: the server answered ${status}.`;
+    case 'redirected': return `It was visited ${on}: the server answered ${status} and leads to ${page.redirect}, which is a link of its own.`;
+    case 'body-skipped': return `It was visited ${on}, but what it answered is not text (${page.contentType || 'no type'}): only its head was kept.`;
+    case 'client-error':
+    case 'odd-status': return `It was visited ${on}, but the server answered ${status}.`;
+    case 'server-error': return `It was visited ${on} and given up after ${triesOf(tries)}: the server answered ${status}.`;
+    case 'robots-denied': return `It was not crawled, because the robots.txt of ${origin} forbids it: ${page.robots}.`;
+    default: {
+      const says: string | undefined = { ...ANSWERED_OUTCOMES, ...UNANSWERED_OUTCOMES, ...SCOPE_REFUSALS }[outcome as keyof typeof SCOPE_REFUSALS];
+      return `It was ${outcome in ANSWERED_OUTCOMES ? 'visited' : 'not crawled'}, and settled ${on} as ${outcome}: ${says ?? 'no more is known'}.`;
+    }
+  }
+};
+
+const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
+  const { reason, settings, now, running } = found;
+  switch (reason) {
+    case 'under-visit':
+      return running ? `It is being visited now, for the ${nth(open.tries)} time.` : 'It was being visited when the crawl ended: a resume visits it again.';
+    case 'parked':
+      return `It is parked: its site ${site.site} failed ${times(site.failures)} in a row, and --park-after is ${settings.parkAfter}.`;
+    case 'held':
+      return `It is held: its site ${site.site} has ${writeCount(site.pages)} ${site.pages === 1 ? 'page' : 'pages'}, and --max-pages-per-site is ${settings.maxPagesPerSite ?? 'lifted'}.`;
+    case 'max-pages':
+      return `It waits, but the crawl has all the pages it may have: --max-pages is ${writeCount(settings.maxPages ?? 0)}.`;
+    case 'in-trouble':
+      return `It waits: its site ${site.site} failed ${times(site.failures)} in a row, and is called again ${inTime(site.dueAt, now)}; ` +
+        `at ${settings.parkAfter} failures it is parked. ${placeOf(open)}.`;
+    case 'waiting':
+      return `It waits: its site ${site.site} may be called ${inTime(site.dueAt, now)}, and then every ${writeDuration(delayOf(site, settings))}. ` +
+        `${placeOf(open)}${open.ahead > 0 ? `; its turn comes in about ${writeDuration(callAtOf(open, site, found)! - now)}` : ''}.`;
+    case 'robots-denied':
+    case 'robots-too-large':
+      return `It waits, but will not be crawled, because the robots.txt of ${found.origin} forbids it: ${found.robots?.rule}.`;
+    default:
+      return `It ${inLine(found.view.state)}, but will not be crawled: ${found.scope?.says ?? reason}.`;
+  }
+};
+
+const inLine = (state: LinkView['state']): string => (state === 'waiting' ? 'waits' : `is ${state}`);
+
+const placeOf = ({ ahead }: OpenLink): string =>
+  ahead === 0 ? 'It is the next in line' : `${writeCount(ahead)} ${ahead === 1 ? 'link is' : 'links are'} before it`;
+
+/** A site that was never called has no delay of its own yet. */
+const delayOf = (site: SiteView, settings: Settings): number => Math.max(site.delayMs, settings.delayMs);
+
+/** When its turn comes, if the crawl runs, its site stays well and nothing goes before it. Null when it has none. */
+export const callAtOf = (open: OpenLink, site: SiteView, { settings, now, reason }: Pick<Found, 'settings' | 'now' | 'reason'>): number | null =>
+  reason === 'waiting' || reason === 'in-trouble' ? Math.max(site.dueAt, now) + open.ahead * delayOf(site, settings) : null;
+
+export const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+const inTime = (at: number, now: number): string => (at > now ? `in ${writeDuration(at - now)} (${timeOf(at)})` : 'now');
+const times = (n: number): string => (n === 1 ? 'once' : `${n} times`);
+const triesOf = (n: number): string => (n === 1 ? '1 try' : `${n} tries`);
+const nth = (n: number): string => ['first', 'second', 'third'][n - 1] ?? `${n}th`;

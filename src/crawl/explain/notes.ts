@@ -1,0 +1,73 @@
+/** What else is worth knowing about a URL, and which command helps. */
+
+import { writeCount } from '../../lib/units.ts';
+import { canonicalize } from '../../url/canonical.ts';
+import { siteOf } from '../../url/site.ts';
+import { timeOf } from './answer.ts';
+import type { Found } from './found.ts';
+
+export const notesOf = (found: Found): string[] => {
+  if (found.view.page) return settledNotes(found);
+  return found.view.open ? openNotes(found) : unknownNotes(found);
+};
+
+const settledNotes = ({ robots, scope, reason }: Found): string[] => {
+  const notes: string[] = [];
+  if (reason === 'robots-denied' && robots?.allowed) {
+    notes.push(`as read on ${timeOf(robots.fetchedAt)}, robots.txt allows it (${robots.rule}); but a settled link is not visited again`);
+  }
+  if (scope && scope.refusal !== reason) notes.push(`by the settings now in force it would not be taken: ${scope.says}`);
+  return notes;
+};
+
+const openNotes = ({ view, robots, origin, lastFailure, reason }: Found): string[] => {
+  const notes: string[] = [];
+  const site = view.site!;
+  if (lastFailure) {
+    notes.push(`the last failure on record: ${lastFailure.url}, ${lastFailure.outcome}${lastFailure.status === null ? '' : ` ${lastFailure.status}`}, on ${timeOf(lastFailure.at)}`);
+  } else if (site.failures > 0 && !robots) {
+    notes.push(`robots.txt of ${origin} could not be read so far, and until it is no page there is called`);
+  }
+  if (reason === 'waiting' && site.crawlDelayMs >= site.delayMs && site.crawlDelayMs > 0) notes.push('its Crawl-delay sets the pace');
+  return notes;
+};
+
+const unknownNotes = ({ view, settings, scope, reader }: Found): string[] => {
+  const notes: string[] = [];
+  const { site, lookedAt } = view;
+  if (!site) notes.push('nothing of its site is known either');
+  else if (lookedAt < site.waiting) notes.push(`the line of its site was looked through for ${writeCount(lookedAt)} of ${writeCount(site.waiting)} links only`);
+  if (scope) return notes;
+  if (site && settings.maxWaitingPerSite != null && site.waiting >= settings.maxWaitingPerSite) {
+    notes.push(`its site has ${writeCount(site.waiting)} links waiting, all that --max-waiting-per-site allows: links found now are forgotten, and may come again`);
+  }
+  if (settings.maxDepth !== null) notes.push(`a link more than ${settings.maxDepth} steps from a seed is not taken (--max-depth)`);
+  if (settings.hooks) notes.push(`accept of ${settings.hooks} may have refused it`);
+  const { waiting } = reader.census();
+  if (waiting > 0) notes.push(`${writeCount(waiting)} links still wait in this crawl, and one of those pages may link to it`);
+  return notes;
+};
+
+export const adviceOf = (found: Found): string[] => {
+  const { dir, view, reason, running } = found;
+  const resume = `gossamer resume ${dir}`;
+  if (view.page && reason === 'redirected') return [`gossamer explain ${dir} ${view.page.redirect}`];
+  if (view.page) return reason.startsWith('failed-') ? alike(found) : []; // a bare domain was then tried over http
+  if (!view.open) return alike(found);
+  switch (reason) {
+    case 'parked': return [`${resume} --retry-parked`];
+    case 'held': return [`${resume} --max-pages-per-site ${2 * Math.max(view.site!.pages, 1)}`];
+    case 'max-pages': return [`${resume} --max-pages ${2 * found.settings.maxPages!}`];
+    default: return running ? [] : [resume];
+  }
+};
+
+/** Addresses that are easily taken for this one, and that the crawl knows: the other scheme, and a slash at the end. */
+const alike = ({ address: { url, host }, reader, dir }: Found): string[] => {
+  const other = url.startsWith('https:') ? url.replace('https:', 'http:') : url.replace('http:', 'https:');
+  const slashed = (text: string): string => (text.endsWith('/') ? text.slice(0, -1) : `${text}/`);
+  const candidates = [other, slashed(url), slashed(other)].map((text) => canonicalize(text)).flatMap((address) => (typeof address === 'string' ? [] : [address.url]));
+  return [...new Set(candidates)]
+    .filter((candidate) => candidate !== url && reader.link(candidate, siteOf(host)).state !== 'unknown')
+    .map((candidate) => `gossamer explain ${dir} ${candidate}`);
+};

@@ -1,0 +1,53 @@
+/** A store that is open and being written, a reader beside it, and what `explain` says about it. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { explain, type Explanation } from '../../src/crawl/explain.ts';
+import type { Reader } from '../../src/frontier/store.ts';
+import { completeSettings } from '../../src/model/read-settings.ts';
+import type { RobotsRecord } from '../../src/model/robots.ts';
+import type { Settings } from '../../src/model/settings.ts';
+import { parseRobots } from '../../src/politeness/robots.ts';
+import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { openMemoryArchive } from './memory-archive.ts';
+
+export interface ReadingScene {
+  readonly dir: string;
+  readonly clock: ManualClock;
+  readonly store: SqliteStore;
+  readonly reader: Reader;
+  file(name: string, text: string): void;
+  /** As if the crawl had these settings, and by default were running. */
+  explain(url: string, settings?: Partial<Settings>, running?: boolean): Promise<Explanation>;
+}
+
+export const onReadingScene = async (story: (scene: ReadingScene) => Promise<void>): Promise<void> => {
+  const dir = mkdtempSync(join(tmpdir(), 'gossamer-read-'));
+  const path = join(dir, 'crawl.db');
+  const clock = createManualClock();
+  const store = openSqliteStore({ path, clock: () => clock, archive: () => openMemoryArchive() });
+  const reader = openSqliteReader(path);
+  try {
+    await story({
+      dir, clock, store, reader,
+      file: (name, text) => writeFileSync(join(dir, name), text),
+      explain: (url, settings = {}, running = true) =>
+        explain({ dir, url, reader, now: clock.now(), running, settings: completeSettings({ email: 'test@example.org', ...settings }, 2) }),
+    });
+  } finally {
+    reader.close();
+    await store.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+};
+
+export const HOUR_MS = 3_600_000;
+
+/** The rules of a robots.txt that was read just now. */
+export const robotsRead = (origin: string, text: string, now: number): RobotsRecord => {
+  const { verdict, rules, crawlDelayMs } = parseRobots(text, 'gossamer');
+  return { origin, verdict, rules, crawlDelayMs, fetchedAt: now, expiresAt: now + 24 * HOUR_MS };
+};
