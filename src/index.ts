@@ -2,17 +2,27 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { FILES } from './crawl/folder.ts';
 import { createCrawl, reopenCrawl } from './crawl/open.ts';
+import { pagesFrom, toCrawledPage, type CrawledPage } from './crawl/pages.ts';
+import { openReader } from './crawl/read.ts';
 import { startRun, type RunEnd } from './crawl/run.ts';
+import type { PageFilter, Reader } from './frontier/store.ts';
+import type { Census } from './model/census.ts';
 import { createLog, type Level } from './observe/log.ts';
 import type { Snapshot } from './observe/snapshot.ts';
 import type { Settings } from './model/settings.ts';
+import { canonicalize } from './url/canonical.ts';
+import { siteOf } from './url/site.ts';
 
 export type { Settings, Keep } from './model/settings.ts';
 export type { Census } from './model/census.ts';
+export type { HookLink, HookPage, Hooks, JsonValue } from './model/hooks.ts';
 export type { OutcomeName } from './model/outcome.ts';
+export type { PageFilter } from './frontier/store.ts';
 export type { Snapshot } from './observe/snapshot.ts';
+export type { CrawledPage } from './crawl/pages.ts';
 export type { EndReason, RunEnd } from './crawl/run.ts';
 export { UsageError } from './model/read-settings.ts';
 export { VERSION } from './crawl/version.ts';
@@ -33,14 +43,27 @@ export interface CrawlOptions extends Partial<Settings> {
   readonly onLog?: (level: Level, message: string) => void;
 }
 
+export interface PagesOptions extends PageFilter {
+  /** `run`: pages that this run settles. `start`: first those that are there already. Default `run`. */
+  readonly from?: 'run' | 'start';
+}
+
 export interface Crawl {
   readonly dir: string;
   /** Resolves when the crawl is finished, a limit is reached, it was stopped, or it cannot go on. */
   readonly ended: Promise<RunEnd>;
   status(): Snapshot;
+  /**
+   * Settled pages as they come, each once; ends with the crawl. A loop over them may be slow: nothing
+   * waits for it and nothing piles up. Breaking out of it leaves the crawl running.
+   */
+  pages(options?: PagesOptions): AsyncIterableIterator<CrawledPage>;
   /** No new visits; resolves when those under way have ended and everything is on disk. */
   stop(): Promise<RunEnd>;
 }
+
+/** Until a new crawl has its store. */
+const OPENING_LOOK_MS = 50;
 
 /** Starts a crawl, or resumes the one in `dir`. Rejects with a UsageError when a setting is wrong. */
 export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
@@ -53,15 +76,70 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
   };
   const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(request) : createCrawl(request));
   const log = createLog({ dir: join(dir, FILES.logs), level: 'info', show: (level, message) => onLog?.(level, message) });
+  const before = lastRowIn(dir);
   const run = startRun({ dir, settings: open.identity.settings, log, retryParked, ...(onSnapshot ? { onSnapshot } : {}) });
-  const ended = run.ended.finally(() => open.lock.release());
+  let isOver = false;
+  const ended = run.ended.finally(() => {
+    isOver = true;
+    open.lock.release();
+  });
+  const openWhenThere = async (): Promise<Reader | null> => {
+    while (run.snapshot().census === null && !isOver) await sleep(OPENING_LOOK_MS);
+    return run.snapshot().census === null ? null : openReader(dir).reader;
+  };
   return {
     dir,
     ended,
     status: run.snapshot,
+    pages: ({ from = 'run', ...filter } = {}) =>
+      pagesFrom({ dir, open: openWhenThere, after: () => (from === 'run' ? before : 0), isOver: () => isOver }, filter),
     stop: () => {
       run.stop();
       return ended;
     },
+  };
+};
+
+/** The row of the last page of a crawl that does not run yet. */
+const lastRowIn = (dir: string): number => {
+  try {
+    const { reader } = openReader(dir);
+    try {
+      return reader.lastRow();
+    } finally {
+      reader.close();
+    }
+  } catch {
+    return 0; // there is no store yet; one that cannot be read is told by the run
+  }
+};
+
+/** A crawl to read from, whether it runs or not. */
+export interface ReadCrawl {
+  readonly dir: string;
+  readonly settings: Settings;
+  /** How many links are waiting, settled, parked ... at this moment. */
+  status(): Census;
+  /** The pages that are settled by now, in the order they were. */
+  pages(filter?: PageFilter): AsyncIterableIterator<CrawledPage>;
+  /** What is known of one URL; null when it is not settled. */
+  page(url: string): CrawledPage | null;
+  close(): void;
+}
+
+/** Opens the crawl in `dir` to read it; changes nothing. Throws a UsageError when there is none. */
+export const openCrawl = (dir: string): ReadCrawl => {
+  const { reader, identity } = openReader(dir);
+  return {
+    dir,
+    settings: identity.settings,
+    status: reader.census,
+    pages: (filter = {}) => pagesFrom({ dir, open: async () => openReader(dir).reader, after: () => 0, isOver: () => true }, filter),
+    page: (url) => {
+      const address = canonicalize(url);
+      const page = typeof address === 'string' ? null : reader.page(address.url, siteOf(address.host));
+      return page && toCrawledPage(dir, page);
+    },
+    close: reader.close,
   };
 };

@@ -36,6 +36,8 @@ export interface Identity {
   readonly gossamer: string;
   readonly fixed: Readonly<Record<keyof typeof FIXED, string | number>>;
   readonly settings: Settings;
+  /** It ran with `--keep none` at some time: pages of that time have no record. */
+  readonly unkept?: true;
 }
 
 /** Files that a set-up which did not come to its end may have left. */
@@ -65,8 +67,9 @@ export const writeIdentity = (dir: string, settings: Settings, former?: Identity
   const identity: Identity = former
     ? { ...former, settings }
     : { format: 1, id: randomUUID(), createdAt: new Date().toISOString(), gossamer: VERSION, fixed: FIXED, settings };
-  replaceFile(join(dir, FILES.identity), `${JSON.stringify(identity, null, 2)}\n`);
-  return identity;
+  const written: Identity = settings.keep === 'none' ? { ...identity, unkept: true } : identity;
+  replaceFile(join(dir, FILES.identity), `${JSON.stringify(written, null, 2)}\n`);
+  return written;
 };
 
 /** The file is whole at every moment: the old one or the new one. */

@@ -9,6 +9,7 @@ import { completeSettings, UsageError } from '../model/read-settings.ts';
 import type { Settings } from '../model/settings.ts';
 import { checkDescriptors, diskFreeBytes } from './ceilings.ts';
 import { checkFixed, checkNewFolder, FILES, makeFolder, readIdentity, writeIdentity, type Identity } from './folder.ts';
+import { checkHooks } from './hooks.ts';
 import { lockCrawl, type Lock } from './lock.ts';
 import { checkSeeds, copySeeds, readExcludeFile, writeExcluded, type SeedSource } from './seeds.ts';
 
@@ -30,11 +31,13 @@ export interface OpenCrawl {
 /** The disk has less room than the crawl must leave free. */
 export class DiskError extends Error {}
 
-const check = (settings: Settings): void => {
+/** The settings as they are kept: what a person wrote for their own folder holds in every other. */
+const checked = async (settings: Settings): Promise<Settings> => {
   for (const text of settings.connectTo) {
     if (!readConnectTo(text)) throw new UsageError(`--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`);
   }
   checkDescriptors(settings);
+  return { ...settings, hooks: await checkHooks(settings.hooks) };
 };
 
 const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {
@@ -48,8 +51,7 @@ const existing = (dir: string): string => (existsSync(dir) ? dir : existing(dirn
 
 export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
   const { dir, say } = request;
-  const settings = completeSettings(request.settings, availableParallelism());
-  check(settings);
+  const settings = await checked(completeSettings(request.settings, availableParallelism()));
   checkNewFolder(dir);
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   await checkSeeds(request.seeds, say);
@@ -71,8 +73,7 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const { dir, seeds } = request;
   const former = readIdentity(dir);
   checkFixed(dir, former);
-  const settings = completeSettings({ ...former.settings, ...request.settings }, availableParallelism());
-  check(settings);
+  const settings = await checked(completeSettings({ ...former.settings, ...request.settings }, availableParallelism()));
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   const more = seeds.file !== null || seeds.urls.length > 0;
   if (more) await checkSeeds(seeds, request.say);

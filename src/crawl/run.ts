@@ -4,9 +4,10 @@ import { isFinished } from '../frontier/finished.ts';
 import type { ArchiveEnd, Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Log } from '../observe/log.ts';
-import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.ts';
+import { createRateMeter, sumRefused, worstDelay, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
+import { visitCallsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from './ceilings.ts';
 import { excludedSites, loadSeeds, seededSites } from './seeds.ts';
 import { productTokenOf, userAgentOf } from './user-agent.ts';
@@ -191,6 +192,7 @@ class CrawlRun {
     const crawledMs = performance.now() - this.#crawlingSince;
     const reports = this.#supervisor?.reports() ?? [];
     const sum = (pick: (report: (typeof reports)[number]) => number): number => reports.reduce((total, one) => total + pick(one), 0);
+    const most = (pick: (report: (typeof reports)[number]) => number): number => Math.max(0, ...reports.map(pick));
     const shares = [
       settings.maxPages === null ? null : (census?.pages ?? 0) / settings.maxPages,
       settings.maxDurationMs === null ? null : elapsedMs / settings.maxDurationMs,
@@ -200,7 +202,10 @@ class CrawlRun {
       pagesPerSecond: this.#phase === 'crawling' ? this.#pagesPerSecond : 0,
       pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
       visits: sum((one) => one.visits), calls: sum((one) => one.calls), failures: sum((one) => one.failures),
-      seedsLoaded: this.#seedsLoaded, memoryBytes: memoryBytes(), restarts: this.#supervisor?.restarts() ?? 0,
+      sockets: sum((one) => one.sockets), bodyBytes: sum((one) => one.bodyBytes), waitingForParser: sum((one) => one.waitingForParser),
+      longestVisitMs: most((one) => one.longestVisitMs), longestCallMs: most((one) => one.longestCallMs), visitCallsMsMax: visitCallsMsMax(settings),
+      loopDelay: worstDelay(reports.map((one) => one.loopDelay)), loopDelayOverall: worstDelay(reports.map((one) => one.loopDelayOverall)),
+      refused: sumRefused(reports.map((one) => one.refused)), seedsLoaded: this.#seedsLoaded, memoryBytes: memoryBytes(), restarts: this.#supervisor?.restarts() ?? 0,
       progress: shares.length > 0 ? Math.min(1, Math.max(...shares)) : null,
     };
   }

@@ -44,7 +44,8 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-const unreadable = (path: string, error: unknown): UsageError => {
+/** A file of the user's that cannot be read, as a sentence. */
+export const unreadable = (path: string, error: unknown): UsageError => {
   const { code, message } = error as { code?: string; message: string };
   const why = code === 'ENOENT' ? 'it does not exist' : code === 'EISDIR' ? 'it is a directory' : message;
   return new UsageError(`"${path}" cannot be read: ${why}`);

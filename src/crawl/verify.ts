@@ -10,9 +10,10 @@ import { repairDatabase, type Repaired, type RepairPlan } from '../store/sqlite/
 import { survey } from '../store/sqlite/survey.ts';
 import { FILES } from './folder.ts';
 import { lockCrawl, type Lock } from './lock.ts';
-import { checkArchive } from './verify/archive.ts';
+import { checkArchive, isAfter } from './verify/archive.ts';
 import { createFinder, type Finder, type Found } from './verify/damage.ts';
 import { DEAD_FILE, readDead, writeDead, type DeadSpan } from './verify/dead-list.ts';
+import { fillDead } from './verify/fill.ts';
 import { checkIdentity, checkSeedFile } from './verify/folder-check.ts';
 import { tellRows } from './verify/rows.ts';
 
@@ -53,7 +54,7 @@ interface Checkup {
   readonly found: Finder;
   readonly figures: Figures;
   /** What a repair would do; null when nothing can be said, because the database cannot be read. */
-  readonly plan: (RepairPlan & { readonly dead: readonly DeadSpan[] }) | null;
+  readonly plan: (RepairPlan & { /** What is to be listed besides. */ readonly dead: readonly DeadSpan[] }) | null;
 }
 
 /** Throws a UsageError when there is no crawl, or another process has it open. */
@@ -84,7 +85,7 @@ const checkup = async (options: VerifyOptions): Promise<Checkup> => {
   const { dir } = options;
   const found = createFinder();
   const figures: Figures = { pages: 0, records: 0, files: 0, archiveBytes: 0, links: 0, sites: 0 };
-  const keep = checkIdentity(dir, found);
+  const needsPlace = checkIdentity(dir, found);
   const path = join(dir, FILES.store);
   if (!existsSync(path) || isUnmade(path)) {
     if (existsSync(join(dir, FILES.warc))) found.add({ kind: 'database', file: FILES.store, says: `${FILES.store} is missing, though there is an archive` });
@@ -95,7 +96,7 @@ const checkup = async (options: VerifyOptions): Promise<Checkup> => {
   let checked: Checked | null = null;
   try {
     checked = openToCheck(path);
-    return await checkParts(checked, { ...options, found, figures, needsPlace: keep !== null && keep !== 'none' });
+    return await checkParts(checked, { ...options, found, figures, needsPlace });
   } catch (error) {
     if (!isCorrupt(error)) throw error;
     found.add({ kind: 'database', file: FILES.store, says: `${FILES.store} cannot be read: ${(error as Error).message}` });
@@ -128,7 +129,7 @@ const checkParts = async (checked: Checked, { dir, found, figures, needsPlace, o
 
   const dead = readDead(dir);
   const damageBefore = found.count;
-  const archive = checkArchive({
+  const archive = await checkArchive({
     dir: join(dir, FILES.warc), checked, inOrder: rows.inOrder, settled: tally.archive, dead, found,
     onProgress: (done, total) => onProgress({ phase: 'archive', done, total, unit: 'bytes' }),
   });
@@ -141,7 +142,7 @@ const checkParts = async (checked: Checked, { dir, found, figures, needsPlace, o
   const plan = {
     ...rowPlan, pagesBack: new Set([...archive.plan.pagesBack, ...rowPlan.pagesBack]), urlsBack: archive.plan.urlsBack,
     archive: archive.end, archivedBytes: archive.archivedBytes, seedLines,
-    dead: [...dead, ...archive.plan.dead, ...placesOf(checked, [...rowPlan.pagesGone, ...rowPlan.pagesBack])],
+    dead: [...archive.plan.dead, ...placesOf(checked, [...rowPlan.pagesGone, ...rowPlan.pagesBack])],
   };
   return { found, figures, plan };
 };
@@ -156,29 +157,42 @@ const placesOf = ({ sql }: Checked, pages: readonly number[]): DeadSpan[] =>
   });
 
 /**
- * The database first, in one transaction. Killed after it, the archive has bytes without a page and perhaps an
- * unsettled end: the next repair lists the ones, a resume cuts the other.
+ * The database first, in one transaction; then the list, then the bytes that are on it. Killed in between, the archive
+ * has bytes without a page, bytes on the list that cannot be read, or an unsettled end: the next repair lists the first
+ * and fills the second, a resume cuts the third.
  */
 const repair = ({ dir, onProgress }: VerifyOptions, plan: NonNullable<Checkup['plan']>): string[] => {
   const did = repairDatabase(join(dir, FILES.store), plan, (done) => onProgress({ phase: 'repair', done, total: 0, unit: 'links' }));
   const former = readDead(dir);
-  const dead = plan.dead.filter(({ file, offset }) => file !== plan.archive.file || offset < plan.archive.bytes);
-  if (dead.length > former.length) writeDead(dir, dead);
+  const fresh = plan.dead.filter((span) => !isAfter(span, plan.archive));
+  // What lies behind the end is cut, and other records will lie there: it must not stay on the list.
+  const dead = [...former.filter((span) => !isAfter(span, plan.archive)), ...fresh];
+  if (fresh.length > 0 || dead.length < former.length) writeDead(dir, dead);
   // Opening the archive cuts it to its settled end, and closing it flushes what is left.
   openArchive({ dir: join(dir, FILES.warc), settled: plan.archive, warcinfo: unused, stamp: unused }).close();
-  return sentences(did, dead.length - former.length);
+  return sentences(did, { listed: fresh.length, filled: fillAll(dir, dead) });
+};
+
+const fillAll = (dir: string, dead: readonly DeadSpan[]): number => {
+  const checked = openToCheck(join(dir, FILES.store));
+  try {
+    return fillDead(join(dir, FILES.warc), checked, dead);
+  } finally {
+    checked.db.close();
+  }
 };
 
 const unused = (): never => {
   throw new Error('a repair appends no record');
 };
 
-const sentences = (did: Repaired, deadSpans: number): string[] => {
+const sentences = (did: Repaired, { listed, filled }: { listed: number; filled: number }): string[] => {
   const told: readonly [count: number, one: string, many: string][] = [
     [did.pagesBack, 'page waits again', 'pages wait again'],
     [did.urlsBack, 'link of a record without a page waits again', 'links of records without a page wait again'],
     [did.pagesGone, 'row of a page that was settled twice is gone', 'rows of pages that were settled twice are gone'],
-    [deadSpans, `stretch of the archive is listed in ${DEAD_FILE}`, `stretches of the archive are listed in ${DEAD_FILE}`],
+    [listed, `stretch of the archive is listed in ${DEAD_FILE}`, `stretches of the archive are listed in ${DEAD_FILE}`],
+    [filled, 'damaged stretch was filled, so that other readers pass over it', 'damaged stretches were filled, so that other readers pass over them'],
     [did.linesMended, 'line of a site was laid anew', 'lines of sites were laid anew'],
     [did.linksAdopted, 'link of a stray block is back in its line', 'links of stray blocks are back in their lines'],
     [did.printsAdded, 'URL was added to the log of known URLs', 'URLs were added to the log of known URLs'],

@@ -16,10 +16,14 @@ import { createScope } from '../url/scope.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
 import { openHeart } from './heart.ts';
+import { createHookLog } from './hook-log.ts';
+import { openHooks } from './hooks.ts';
+import { openLoopDelays } from './loop-delay.ts';
 import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
 import { createPageWork, workOrLost } from './page-work.ts';
 import { createParsePool } from './parse-pool.ts';
 import { createStoreClient } from './store-port.ts';
+import { createVisitTimes } from './visit-times.ts';
 
 /** How often a fetch thread tells what it does and shows that it lives. */
 const REPORT_MS = 500;
@@ -36,6 +40,8 @@ const stop = new AbortController();
 const abort = new AbortController();
 const gauges: LoopGauges = { visits: 0, slots: 0 };
 const counts = { calls: 0, failures: 0 };
+const times = createVisitTimes(clock);
+const loopDelays = openLoopDelays();
 
 const fetcher = createFetcher({
   clock,
@@ -56,7 +62,9 @@ const scope = createScope({
   seeded: start.seeded && openSiteSet(start.seeded),
   excluded: start.excluded && openSiteSet(start.excluded),
 });
-const workHere = createPageWork(start);
+const hookLog = createHookLog({ path: settings.hooks, thread: start.name, warn: (message) => tell({ kind: 'log', level: 'warn', message }) });
+const hooks = settings.hooks === '' ? null : await openHooks({ path: settings.hooks, heart, onTrouble: hookLog.note });
+const workHere = createPageWork({ ...start, extract: hooks?.extract });
 let refused: Crew['refused'] = {};
 
 /** The heart says which page is being parsed, so that a page that ends this thread is known afterwards. */
@@ -67,22 +75,30 @@ const parseHere = async (job: ParseJob): Promise<Parsed> => {
   return parsed;
 };
 
+const parse = async (job: ParseJob): Promise<Parsed> => {
+  const parsed = await (settings.parsers === 0 ? parseHere : pool.parse)(job);
+  if (parsed.kind === 'parsed') parsed.troubles.forEach(hookLog.note);
+  return parsed;
+};
+
 const crewOn = (store: Store): Crew => createCrew({
-  clock, scope, store,
+  clock, scope, store, siteWaitingMax: settings.maxWaitingPerSite,
   rules: {
     pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
     productToken: start.productToken,
     bodyBytesMax: settings.bodyBytesMax,
     isText,
+    sitemaps: settings.sitemaps,
   },
   fetch: async (call, signal) => {
     counts.calls++;
-    const exchange = await fetcher.fetch(call, signal);
+    const exchange = await times.timed('call', () => fetcher.fetch(call, signal));
     if (exchange.kind === 'failed') counts.failures++;
     return exchange;
   },
   forget: fetcher.forget,
-  parse: settings.parsers === 0 ? parseHere : pool.parse,
+  parse,
+  accept: hooks?.accept ?? null,
   readText: (answer) => decodeText(answer.headers, answer.body),
 });
 
@@ -94,13 +110,15 @@ const report = (): void => {
     report: {
       visits: gauges.visits, slots: gauges.slots, ...counts, bodyBytes, sockets: http + https,
       waitingForParser: pool.waiting(), refused,
+      longestVisitMs: times.longestVisitMs(), longestCallMs: times.longestCallMs(),
+      loopDelay: loopDelays.recent(), loopDelayOverall: loopDelays.overall(),
     },
   });
 };
 
 const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
   const { fate, page } = await visit(parts, leased, abort.signal);
-  tell({ kind: 'log', message: `${fate} ${page?.outcome ?? '-'} ${page?.status ?? '-'} ${leased.link.url}` });
+  tell({ kind: 'log', level: 'debug', message: `${fate} ${page?.outcome ?? '-'} ${page?.status ?? '-'} ${leased.link.url}` });
 };
 
 const run = async (store: Store): Promise<void> => {
@@ -116,7 +134,7 @@ const run = async (store: Store): Promise<void> => {
         holder: start.name, shards: start.shards, visits, delayMs: settings.delayMs,
         pagesMax: settings.maxPages, sitePagesMax: settings.maxPagesPerSite, leaseMs: null,
       }),
-      visit: start.logPages ? (leased) => loggedVisit(parts, leased) : (leased) => visit(parts, leased, abort.signal),
+      visit: (leased) => times.timed<unknown>('visit', () => (start.logPages ? loggedVisit(parts, leased) : visit(parts, leased, abort.signal))),
     }, gauges);
     report();
   } catch (error) {
@@ -125,6 +143,8 @@ const run = async (store: Store): Promise<void> => {
     tell({ kind: 'fault', fault: toFault(error) });
   } finally {
     clearInterval(timer);
+    hookLog.close();
+    loopDelays.close();
     heart.rest();
     await fetcher.close();
     pool.close();
@@ -134,10 +154,20 @@ const run = async (store: Store): Promise<void> => {
   }
 };
 
+/** What a hooks module left open (a timer, a socket) must not keep this thread. */
+const leave = (): void => {
+  if (hooks) process.exit(0);
+};
+
+/** As an exception: a rejection would be taken for one that a hook left behind. */
+const die = (error: unknown): void => void setImmediate(() => {
+  throw error;
+});
+
 main.on('message', (message: ToFetchThread) => {
   switch (message.kind) {
     case 'store':
-      return void run(createStoreClient(message.port));
+      return void run(createStoreClient(message.port)).then(leave, die);
     case 'parser':
       return pool.add(message.name, message.port);
     case 'parser-gone':

@@ -3,8 +3,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
-import type { ScopeRefusal } from '../model/outcome.ts';
+import type { Refused } from '../model/outcome.ts';
 import type { Settings } from '../model/settings.ts';
+import type { LoopDelay } from '../observe/snapshot.ts';
 import type { Fault } from './fault.ts';
 
 /** What every thread is started with. */
@@ -48,7 +49,7 @@ export type ToFetchThread =
 
 export type FromFetchThread =
   | { readonly kind: 'report'; readonly report: FetchReport }
-  | { readonly kind: 'log'; readonly message: string }
+  | { readonly kind: 'log'; readonly level: 'warn' | 'debug'; readonly message: string }
   | { readonly kind: 'fault'; readonly fault: Fault };
 
 export type ToParseThread = { readonly kind: 'client'; readonly port: MessagePort };
@@ -62,5 +63,9 @@ export interface FetchReport {
   readonly bodyBytes: number;
   readonly sockets: number;
   readonly waitingForParser: number;
-  readonly refused: Readonly<Partial<Record<ScopeRefusal, number>>>;
+  readonly longestVisitMs: number;
+  readonly longestCallMs: number;
+  readonly loopDelay: LoopDelay;
+  readonly loopDelayOverall: LoopDelay;
+  readonly refused: Refused;
 }

@@ -5,12 +5,16 @@ import type { Parsed, ParseJob } from '../frontier/parts.ts';
 import type { Findings } from '../model/findings.ts';
 import type { Settings } from '../model/settings.ts';
 import { parsePage } from '../parse/page.ts';
+import { parseSitemap } from '../parse/sitemap.ts';
+import { toHookPage } from './hook-page.ts';
+import type { CalledHooks } from './hooks.ts';
 
 export type PageWork = (job: ParseJob) => Parsed & { kind: 'parsed' };
 
 export interface PageWorkOptions {
   readonly settings: Pick<Settings, 'keep' | 'bodyBytesMax'>;
   readonly productToken: string;
+  readonly extract?: CalledHooks['extract'] | undefined;
 }
 
 /** A page that makes the work throw is lost, as one that ends its thread is; the thread is not. */
@@ -22,13 +26,18 @@ export const workOrLost = (work: PageWork, job: ParseJob): Parsed => {
   }
 };
 
-export const createPageWork = ({ settings, productToken }: PageWorkOptions): PageWork => ({ robots, page, read }) => {
+export const createPageWork = ({ settings, productToken, extract }: PageWorkOptions): PageWork => ({ robots, page, read, sitemap }) => {
   let findings: Findings | null = null;
   let cut = false;
-  if (page && read) {
-    ({ findings, cut } = parsePage({
+  let extracted = '';
+  if (page && read && sitemap) {
+    ({ findings, cut } = parseSitemap({ url: page.url, headers: page.headers, body: page.body, productToken, whole: page.truncated === null }));
+  } else if (page && read) {
+    const parsed = parsePage({
       url: page.url, headers: page.headers, body: page.body, textBytesMax: settings.bodyBytesMax, productToken,
-    }));
+    });
+    ({ findings, cut } = parsed);
+    if (extract) extracted = extract(toHookPage({ page, findings, source: parsed.source }));
   }
   const digest = page && page.body.length > 0 ? payloadDigest(page.body) : '';
   const records = settings.keep === 'none' ? null : recordGroup({
@@ -36,5 +45,5 @@ export const createPageWork = ({ settings, productToken }: PageWorkOptions): Pag
     ...(findings ? { charset: findings.charset } : {}), ...(digest ? { digest } : {}),
   });
   // The text is in the archive now; what goes back to the fetch thread does without it.
-  return { kind: 'parsed', records, findings: findings && { ...findings, text: '' }, digest, bodyBytes: page?.body.length ?? 0, cut };
+  return { kind: 'parsed', records, findings: findings && { ...findings, text: '' }, digest, bodyBytes: page?.body.length ?? 0, cut, extracted, troubles: [] };
 };

@@ -2,4 +2,4 @@
 
 import { serveParsing } from './serve-parsing.ts';
 
-serveParsing();
+await serveParsing();

@@ -1,21 +1,34 @@
 /** What a parse thread does: takes bodies, gives back findings and finished archive records. */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import type { HookTrouble } from '../model/hooks.ts';
 import { openHeart } from './heart.ts';
+import { openHooks } from './hooks.ts';
 import type { ThreadStart, ToParseThread } from './messages.ts';
 import { createPageWork, workOrLost, type PageWork } from './page-work.ts';
 import type { ParseReply, ParseRequest } from './parse-pool.ts';
 
+/** Between two pages; a hook fails once for each, unless it left something behind. */
+const TROUBLES_MAX = 100;
+
 /** The work may be wrapped, so that a test can plant a page that kills. */
-export const serveParsing = (wrap: (work: PageWork) => PageWork = (work) => work): void => {
+export const serveParsing = async (wrap: (work: PageWork) => PageWork = (work) => work): Promise<void> => {
   const start = workerData as ThreadStart;
   const heart = openHeart(start.heart);
-  const work = wrap(createPageWork(start));
+  const path = start.settings.hooks;
+  const troubles: HookTrouble[] = [];
+  const onTrouble = (trouble: HookTrouble): void => void (troubles.length < TROUBLES_MAX && troubles.push(trouble));
+  const hooks = path === '' ? null : await openHooks({ path, heart, onTrouble });
+  const work = wrap(createPageWork({ ...start, extract: hooks?.extract }));
+  // At rest only when the event loop turns again: what a hook left behind may keep it from that.
+  const rest = hooks ? () => setImmediate(heart.rest) : heart.rest;
   parentPort!.on('message', ({ port }: ToParseThread) => {
     port.on('message', (job: ParseRequest) => {
       heart.busy(job.lease);
-      const parsed = workOrLost(work, job);
-      heart.rest();
+      const done = workOrLost(work, job);
+      rest();
+      // The fetch thread tells of them: it knows when the crawl ends, and can sum them up.
+      const parsed = done.kind === 'parsed' && troubles.length > 0 ? { ...done, troubles: troubles.splice(0) } : done;
       port.postMessage({ lease: job.lease, parsed } satisfies ParseReply, parsed.kind === 'parsed' && parsed.records ? [parsed.records.bytes.buffer] : []);
     });
   });

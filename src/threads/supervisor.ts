@@ -23,6 +23,11 @@ const WATCH_MS = 1_000;
 /** Heaps are sized, so that a thread dies alone when it needs more. Bodies lie outside the heap. */
 const HEAP_MIB = 1_024;
 const STORE_HEAP_MIB = 2_048;
+/**
+ * Of each heap, what is collected often. By itself it grows to three times 64 MiB, in minutes, as its pages are touched one by one:
+ * memory that is not needed (a page costs the same CPU with 24, 48 and 192).
+ */
+const YOUNG_MIB = 48;
 /** A second request to stop does not wait longer for the store than this. */
 const HALT_MS = 3_000;
 
@@ -89,7 +94,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     const worker = new Worker(options.entries?.[role] ?? entryOf(role), {
       name,
       workerData: { ...options.start, ...more, name, heart },
-      resourceLimits: { maxOldGenerationSizeMb: role === 'store' ? STORE_HEAP_MIB : HEAP_MIB },
+      resourceLimits: { maxOldGenerationSizeMb: role === 'store' ? STORE_HEAP_MIB : HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_MIB },
     });
     let error: unknown = null;
     worker.on('error', (cause) => (error = cause));
@@ -112,15 +117,17 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     if (stopping || faulted) return;
     const fault = toFault(error);
     if (thread.role === 'store') return fail(fault);
-    options.log('warn', `thread ${thread.name} died: ${fault.message}`);
+    options.log('warn', `thread ${thread.name} died${inHook(thread)}: ${fault.message}`);
     const now = performance.now();
     deaths = [...deaths.filter((at) => now - at < RESTARTS_WITHIN_MS), now];
     restarts++;
     if (deaths.length > RESTARTS_MAX) {
-      return fail({ ...fault, message: `threads died ${deaths.length} times within an hour, the last one with: ${fault.message}`, advice: 'look at the log, then resume' });
+      return fail({ ...fault, message: `threads died ${deaths.length} times within an hour, the last one${inHook(thread)} with: ${fault.message}`, advice: 'look at the log, then resume' });
     }
     restart(thread).catch((cause: unknown) => fail(toFault(cause)));
   };
+
+  const inHook = ({ heart }: Thread): string => (heart.hook() === null ? '' : ` in ${heart.hook()}() of the hooks "${settings.hooks}"`);
 
   const restart = async ({ role, name, heart }: Thread): Promise<void> => {
     // What a thread died of may last a moment (no descriptor, no memory): the more died, the longer the next waits.
@@ -154,7 +161,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     const fetcher = launch('fetch', `fetch-${index}`, { anchor, shards, ...plan! });
     fetcher.worker.on('message', (message: FromFetchThread) => {
       if (message.kind === 'report') lastReports.set(fetcher.name, message.report);
-      else if (message.kind === 'log') options.log('debug', message.message);
+      else if (message.kind === 'log') options.log(message.level, message.message);
       else fail(message.fault);
     });
     for (const thread of threads.values()) if (thread.role === 'parse') connectParser(fetcher, thread);
@@ -183,7 +190,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     for (const thread of threads.values()) {
       const deadlineMs = thread.role === 'parse' ? PARSE_DEADLINE_MS : thread.role === 'fetch' ? FETCH_DEADLINE_MS : Infinity;
       if (thread.heart.busyMs() <= deadlineMs) continue;
-      options.log('warn', `thread ${thread.name} did not answer for ${deadlineMs / 1000}s and is ended`);
+      options.log('warn', `thread ${thread.name} did not answer for ${deadlineMs / 1000}s${inHook(thread)} and is ended`);
       void thread.worker.terminate();
     }
   }, WATCH_MS);

@@ -23,6 +23,8 @@ export interface MadePlan {
   readonly waiting: number;
   readonly keep: Keep;
   readonly fileBytesMax: number;
+  /** The end of every body, for records that are large enough to be packed. */
+  readonly pad?: string;
 }
 
 const AT = Date.UTC(2026, 0, 1);
@@ -46,7 +48,7 @@ export const makeCrawl = async (plan: MadePlan): Promise<void> => {
   await store.steer([{ kind: 'mark', name: 'seeds', value: 10 }]);
   for (let from = 0; from < pages; from += BATCH) {
     await store.admit(Array.from({ length: Math.min(BATCH, pages - from) }, (_, n) => linkOf(from + n, sites)));
-    await settleAll(store, keep);
+    await settleAll(store, keep, plan.pad);
   }
   await store.admit(Array.from({ length: waiting }, (_, n) => linkOf(pages + n, sites)));
   await store.close();
@@ -64,18 +66,18 @@ export const openMade = ({ dir, fileBytesMax }: Pick<MadePlan, 'dir' | 'fileByte
   });
 
 /** Visits every link that waits. */
-export const settleAll = async (store: SqliteStore, keep: Keep): Promise<void> => {
+export const settleAll = async (store: SqliteStore, keep: Keep, pad = ''): Promise<void> => {
   for (;;) {
     const { visits } = await store.claim({ holder: 'test', shards: ALL_SHARDS, visits: BATCH, delayMs: 0, pagesMax: null, sitePagesMax: null, leaseMs: null });
     if (visits.length === 0) return;
-    await store.settle(visits.map((visit) => settlementOf(visit, keep)));
+    await store.settle(visits.map((visit) => settlementOf(visit, keep, pad)));
   }
 };
 
-export const settlementOf = (visit: Visit, keep: Keep): Settlement => {
+export const settlementOf = (visit: Visit, keep: Keep, pad = ''): Settlement => {
   const { link } = visit;
   const n = Number(link.url.split('/').at(-1));
-  const page = n % REFUSED_EVERY === 1 ? null : exchangeOf(link.url, n % EMPTY_EVERY === 3 ? '' : `the body of ${link.url}`);
+  const page = n % REFUSED_EVERY === 1 ? null : exchangeOf(link.url, n % EMPTY_EVERY === 3 ? '' : `the body of ${link.url}${pad}`);
   const robots = n % ROBOTS_EVERY === 2 ? [exchangeOf(`${new URL(link.url).origin}/robots.txt`, 'User-agent: *\n')] : [];
   const digest = page && page.body.length > 0 ? payloadDigest(page.body) : '';
   return {
@@ -85,7 +87,7 @@ export const settlementOf = (visit: Visit, keep: Keep): Settlement => {
     page: {
       url: link.url, site: link.site, outcome: page ? 'fetched' : 'robots-denied', status: page ? 200 : null, at: AT, durationMs: 1, contentType: 'text/html',
       bytes: page?.body.length ?? 0, title: '', language: '', redirect: '', digest, truncated: '', noindex: false,
-      depth: link.depth, via: link.via, tries: visit.tries, robots: '', detail: '',
+      depth: link.depth, via: link.via, tries: visit.tries, robots: '', detail: '', extracted: '',
     },
   };
 };

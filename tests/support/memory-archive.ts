@@ -52,6 +52,7 @@ export const openMemoryArchive = (fileBytesMax: number = FILE_BYTES_MAX): Memory
       last.bytes = last.bytes.subarray(0, end.bytes);
       files = files.slice(0, kept + 1);
     },
+    sync: () => {},
     // Nothing to close: the bytes live as long as the object, so that a store can be opened on them again.
     close: () => {},
     totalBytes: () => files.reduce((sum, file) => sum + file.bytes.length, 0),

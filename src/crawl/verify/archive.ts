@@ -54,7 +54,7 @@ interface Course extends ArchiveOptions {
   records: number;
 }
 
-export const checkArchive = (options: ArchiveOptions): ArchiveReport => {
+export const checkArchive = async (options: ArchiveOptions): Promise<ArchiveReport> => {
   const { settled, found } = options;
   const endSerial = settled.file === '' ? -1 : (serialOf(settled.file) ?? -1);
   const all = filesIn(options.dir);
@@ -65,7 +65,7 @@ export const checkArchive = (options: ArchiveOptions): ArchiveReport => {
   };
   const later = all.filter(({ serial }) => serial > endSerial);
   if (later.length > 0) found.leave(`${later.map(({ name }) => name).join(', ')}: begun after the settled end`);
-  walkAll(course);
+  await walkAll(course);
   reportGaps(course);
   const end = endOf(course);
   course.plan.dead = course.plan.dead.filter((span) => !isAfter(span, end));
@@ -84,30 +84,31 @@ const limitOf = ({ name, serial, size }: DiskFile, end: ArchiveEnd): number => {
   return serial > (serialOf(end.file) ?? -1) ? 0 : size;
 };
 
-const isAfter = ({ file, offset }: DeadSpan, end: ArchiveEnd): boolean =>
+/** Whether this stretch lies behind the end, where the archive will be written again. */
+export const isAfter = ({ file, offset }: Pick<DeadSpan, 'file' | 'offset'>, end: ArchiveEnd): boolean =>
   file === end.file ? offset >= end.bytes : (serialOf(file) ?? -1) > (serialOf(end.file) ?? -1);
 
 /** Files and pages side by side, both in the order of the names of files. */
-const walkAll = (course: Course): void => {
+const walkAll = async (course: Course): Promise<void> => {
   const { files, pages } = course;
   for (let i = 0; i < files.length || pages.nextFile() !== null; ) {
     const file = files[i];
     const wanted = pages.nextFile();
     if (file && (wanted === null || file.name <= wanted)) {
-      walkOne(course, file);
+      await walkOne(course, file);
       i++;
     } else strayPages(course, wanted!);
   }
 };
 
-const walkOne = (course: Course, file: DiskFile): void => {
+const walkOne = async (course: Course, file: DiskFile): Promise<void> => {
   const { dir, settled, found, pages, plan, total } = course;
   const { name, size } = file;
   if (name === settled.file && size < settled.bytes) {
     found.add({ kind: 'file-short', file: name, offset: size, says: `${name} has ${writeCount(size)} bytes, but ${writeCount(settled.bytes)} were settled` });
   }
   if (name === settled.file && size > settled.bytes) found.leave(`${name}: ${writeBytes(size - settled.bytes)} after its settled end, at ${settled.bytes}`);
-  const figures: FileFigures = walkFile({
+  const figures: FileFigures = await walkFile({
     path: join(dir, name), file: name, limit: limitOf(file, settled), pages, found, plan,
     dead: joinSpans(course.dead.filter((span) => span.file === name && span.bytes > 0)),
     onProgress: (_, bytes) => course.onProgress((course.done += bytes), total),
@@ -154,7 +155,7 @@ const endOf = ({ settled, files, plan, dead }: Course): ArchiveEnd => {
     const limit = limitOf(last, settled);
     const fresh = plan.dead.filter(({ file }) => file === settled.file);
     if (last.size >= settled.bytes && !fresh.some(({ offset, bytes }) => offset + bytes >= limit)) return settled;
-    const broken = joinSpans([...fresh, ...dead.filter(({ file }) => file === settled.file)]).at(-1);
+    const broken = joinSpans([...fresh, ...dead.filter(({ file, offset }) => file === settled.file && offset < limit)]).at(-1);
     const bytes = broken && broken.offset + broken.bytes >= limit ? broken.offset : limit;
     if (bytes > 0) return { file: settled.file, bytes };
   }

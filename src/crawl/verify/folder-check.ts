@@ -3,12 +3,14 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../model/read-settings.ts';
-import type { Keep } from '../../model/settings.ts';
 import { checkFixed, FILES, readIdentity } from '../folder.ts';
 import type { Finder } from './damage.ts';
 
-/** What is kept of pages; null when crawl.json cannot tell. Throws a UsageError where there is no crawl that this program knows. */
-export const checkIdentity = (dir: string, found: Finder): Keep | null => {
+/**
+ * Whether every answer has a record, because something was kept in every run; false when crawl.json cannot tell.
+ * Throws a UsageError where there is no crawl that this program knows.
+ */
+export const checkIdentity = (dir: string, found: Finder): boolean => {
   const path = join(dir, FILES.identity);
   if (existsSync(path)) {
     try {
@@ -16,12 +18,12 @@ export const checkIdentity = (dir: string, found: Finder): Keep | null => {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw new UsageError(`"${path}" cannot be read: ${(error as Error).message}`);
       found.add({ kind: 'identity', file: FILES.identity, says: `${FILES.identity} cannot be read: ${error.message}` });
-      return null;
+      return false;
     }
   }
   const identity = readIdentity(dir);
   checkFixed(dir, identity);
-  return identity.settings.keep;
+  return identity.unkept !== true;
 };
 
 /** Lines in seeds.txt; the mark of what was loaded must not be beyond them. */

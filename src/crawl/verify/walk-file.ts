@@ -1,11 +1,15 @@
 /** One archive file beside the pages that have their places in it: each record has its page, each page its record. */
 
+import { setImmediate } from 'node:timers/promises';
 import { ArchiveFault } from '../../archive/archive.ts';
+import { FILLER_KIND } from '../../archive/filler.ts';
 import { readRecords, splitHttp, type WarcRecord } from '../../archive/reader.ts';
 import { payloadDigest } from '../../archive/records.ts';
+import { writeCount } from '../../lib/units.ts';
 import type { PlacedRow } from '../../store/sqlite/check.ts';
-import type { DeadSpan } from './dead-list.ts';
+import { DEAD_FILE, type DeadSpan } from './dead-list.ts';
 import type { Finder } from './damage.ts';
+import { needsFiller } from './fill.ts';
 import type { PageCursor } from './page-cursor.ts';
 
 /** What has to be done about what was found; filled as the walk goes on. */
@@ -43,7 +47,7 @@ interface Group {
   wrong: string | null;
 }
 
-export const walkFile = (walk: FileWalk): FileFigures => {
+export const walkFile = async (walk: FileWalk): Promise<FileFigures> => {
   const figures: FileFigures = { records: 0, openingBytes: 0 };
   let at = 0;
   let group: Group | null = null;
@@ -53,7 +57,7 @@ export const walkFile = (walk: FileWalk): FileFigures => {
     const hole = holes[0];
     if (hole && hole.offset <= at) {
       group = close(walk, group, at);
-      at = Math.min(walk.limit, hole.offset + hole.bytes);
+      at = passHole(walk, at, Math.min(walk.limit, hole.offset + hole.bytes));
       continue;
     }
     try {
@@ -67,11 +71,20 @@ export const walkFile = (walk: FileWalk): FileFigures => {
       if (!(error instanceof ArchiveFault) || error.code !== '') throw error;
       at = spoil(walk, { group, at, why: error.message, holeAt: hole?.offset ?? Infinity });
       group = null;
+      await setImmediate(); // what zlib held when it failed is free only after the event loop has turned
     }
   }
   close(walk, group, at);
   for (const page of walk.pages.takeAll(walk.file)) missing(walk, page, `the archive ends before it, at ${walk.limit}`);
   return figures;
+};
+
+/** Bytes that are given up already. A repair that was killed may have listed them without filling them. */
+const passHole = ({ path, file, found }: FileWalk, from: number, to: number): number => {
+  if (needsFiller({ path, from, to })) {
+    found.add({ kind: 'record-damaged', file, offset: from, says: `${file} offset ${from}: ${writeCount(to - from)} bytes that are listed in ${DEAD_FILE} cannot be read, and stop other readers` });
+  }
+  return to;
 };
 
 const take = (walk: FileWalk, { group, record, figures }: { group: Group | null; record: WarcRecord; figures: FileFigures }): Group | null => {
@@ -82,7 +95,7 @@ const take = (walk: FileWalk, { group, record, figures }: { group: Group | null;
   close(walk, group, offset);
   for (const page of walk.pages.takeBefore(walk.file, offset)) missing(walk, page, 'no record begins there');
   if (kind === 'opening') figures.openingBytes += record.length;
-  if (kind === 'opening' || kind === 'robots') {
+  if (kind === 'opening' || kind === 'robots' || kind === 'filler') {
     for (const page of walk.pages.takeAt(walk.file, offset)) missing(walk, page, 'another kind of record begins there');
     return null;
   }
@@ -93,11 +106,12 @@ const take = (walk: FileWalk, { group, record, figures }: { group: Group | null;
   return { offset, page, url, wrong: page && wrongOf(page, record) };
 };
 
-type Kind = 'opening' | 'robots' | 'page' | 'part';
+type Kind = 'opening' | 'robots' | 'filler' | 'page' | 'part';
 
 /** A page begins with its response, or with its text where only that is kept. */
 const kindOf = (headers: WarcRecord['headers']): Kind => {
   if (headers['gossamer-kind'] === 'robots') return 'robots';
+  if (headers['gossamer-kind'] === FILLER_KIND) return 'filler';
   switch (headers['warc-type']) {
     case 'warcinfo': return 'opening';
     case 'response': return 'page';

@@ -1,0 +1,59 @@
+/** What was archived of a page, read back in a form to work with. */
+
+import { join } from 'node:path';
+import { readRecords, splitHttp } from '../archive/reader.ts';
+import type { Place } from '../model/settlement.ts';
+import { decodeBytes } from '../parse/charset.ts';
+import { inflate } from '../parse/inflate.ts';
+import { FILES } from './folder.ts';
+
+export interface Archived {
+  /** The text that a reader sees. */
+  readonly text: string;
+  /** The body, decoded. */
+  readonly html: string;
+  /** The heads of the request and of the answer, as they are in the archive. */
+  readonly requestHead: string;
+  readonly answerHead: string;
+}
+
+/** One part of what was archived of the page there; empty when it was not kept. */
+export const readArchived = (dir: string, place: Place, part: keyof Archived): string => {
+  const path = join(dir, FILES.warc, place.file);
+  for (const { headers, block } of readRecords(path, place.offset, place.offset + place.groupLength)) {
+    if (headers['warc-type'] === TYPES[part]) return READERS[part](block);
+  }
+  return '';
+};
+
+const TYPES: Readonly<Record<keyof Archived, string>> = { text: 'conversion', html: 'response', requestHead: 'request', answerHead: 'response' };
+
+const READERS: Readonly<Record<keyof Archived, (block: Buffer) => string>> = {
+  text: (block) => block.toString('utf8'),
+  html: (block) => decoded(splitHttp(block)),
+  requestHead: (block) => block.toString('latin1'),
+  answerHead: (block) => splitHttp(block).head,
+};
+
+/** Far above what --body-max allows to inflate to. */
+const INFLATED_BYTES_MAX = 512 * 1024 ** 2;
+
+const decoded = ({ head, body }: { head: string; body: Buffer }): string => {
+  const fields = readHead(head);
+  const { bytes } = inflate(body, fields['content-encoding'] ?? '', INFLATED_BYTES_MAX);
+  return decodeBytes({ bytes, contentType: fields['content-type'] ?? '', html: true }).text;
+};
+
+/** The fields of a head, names in lower case; repeated ones are joined with ", ". */
+export const readHead = (head: string): Record<string, string> => {
+  const fields = new Map<string, string>();
+  for (const line of head.split(/\r?\n/).slice(1)) {
+    const colon = line.indexOf(':');
+    if (colon < 1) continue;
+    const name = line.slice(0, colon).trim().toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    const former = fields.get(name);
+    fields.set(name, former === undefined ? value : `${former}, ${value}`);
+  }
+  return Object.fromEntries(fields);
+};

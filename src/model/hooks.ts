@@ -1,0 +1,51 @@
+/** What a person's own module may add to a crawl: a say on links, and a value for each page. */
+
+import type { Link } from './link.ts';
+import type { HookRefusal } from './outcome.ts';
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+
+/** What `accept` is asked about: a link that is in scope and may be new. */
+export type HookLink = Readonly<Pick<Link, 'url' | 'site' | 'depth' | 'via'>>;
+
+/** What `extract` gets: a page that was fetched and is text. */
+export interface HookPage {
+  readonly url: string;
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly contentType: string;
+  readonly title: string;
+  readonly language: string;
+  /** The text that a reader sees. */
+  readonly text: string;
+  /** The body as text: content-encoding and character encoding undone. */
+  readonly html: string;
+  /** Where its links lead: http and https, in canonical form, each once; none when the page says nofollow. */
+  readonly links: readonly string[];
+}
+
+/** The exports of a hooks module; it has one of them or both. They answer at once: a promise is a fault. */
+export interface Hooks {
+  /** Whether the link is wanted. */
+  accept?(link: HookLink): boolean;
+  /** What is stored with the page; undefined for nothing. */
+  extract?(page: HookPage): JsonValue | undefined;
+}
+
+export const HOOK_NAMES = ['accept', 'extract'] as const;
+export type HookName = (typeof HOOK_NAMES)[number];
+
+/** A call of a hook that gave no answer, and why. */
+export interface HookTrouble {
+  readonly hook: HookName;
+  /** The link or page it was called for; empty when it failed after its call. */
+  readonly url: string;
+  readonly why: string;
+}
+
+/** One verdict per link, in order: null when it is wanted. */
+export type AcceptLinks = (links: readonly Link[]) => readonly (HookRefusal | null)[];
+
+/** Of an extracted value as JSON. It is in the row of its page: a record of a page fits, the page does not belong there. */
+export const EXTRACTED_BYTES_MAX = 64 * 1024;
