@@ -1,6 +1,7 @@
 /** What calls share: kept connections, the ceiling on sockets, the memory of bodies, TLS. */
 
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import type { TLSSocket } from 'node:tls';
 import { test } from 'node:test';
 import { readConnectTo, type ConnectTo } from '../src/fetch/connect-to.ts';
@@ -190,6 +191,23 @@ test('a call that is stopped while it waits leaves the line', async () => {
     stop.abort();
     assert.equal(failed(await waits).cause, 'aborted');
     assert.equal(fetcher.gauges().waiting, 0);
+  });
+});
+
+test('calls under way share one listener on the signal that stops them all, and leave none behind', async () => {
+  await onLoopback(async (place) => {
+    const server = await place.serve((socket, _head, count) => void (count === 1 && socket.end(HELLO)));
+    const fetcher = place.fetcher();
+    const stop = new AbortController();
+    const listeners = (): number => getEventListeners(stop.signal, 'abort').length;
+    answered(await fetcher.fetch(call(server.url), stop.signal));
+    assert.equal(listeners(), 0);
+    const calls = Array.from({ length: 20 }, () => fetcher.fetch(call(server.url), stop.signal));
+    await until(() => server.heads.length === 21);
+    assert.equal(listeners(), 1);
+    stop.abort();
+    for (const exchange of await Promise.all(calls)) assert.equal(failed(exchange).cause, 'aborted');
+    assert.equal(listeners(), 0);
   });
 });
 

@@ -198,3 +198,16 @@ test('garbage never throws and never holds more than the ceilings', () => {
     assert.ok((got.head?.text.length ?? 0) <= HEAD_BYTES_MAX);
   }
 });
+
+test('a head without an end never takes more memory than its ceiling, in pieces of whatever size', () => {
+  for (const pieceBytes of [1_000, 5_000, 40_000, HEAD_BYTES_MAX]) {
+    const reader = createHeadReader();
+    const piece = Buffer.from(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(pieceBytes)}`).subarray(0, pieceBytes);
+    let step: ReturnType<typeof readHead> = null;
+    for (let pieces = 0; step === null && pieces < 1_000; pieces++) {
+      step = readHead(reader, { bytes: piece, at: 0, end: piece.length });
+      assert.ok((reader.kept?.length ?? 0) <= HEAD_BYTES_MAX + 1, `${reader.kept?.length} bytes are held`);
+    }
+    assert.equal(step?.kind, 'bad');
+  }
+});

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { preparing } from '../src/store/sqlite/book.ts';
 import { SITE_LINE_SQL, unsettledLinks, type SiteLine } from '../src/store/sqlite/links.ts';
-import { link } from './contract/store-scene.ts';
+import { ask, link } from './contract/store-scene.ts';
 import { openMade } from './support/made-crawl.ts';
 import { assertGoesOn, assertRepairs, FILE_BYTES_MAX, makeScene, namedIn, type Scene } from './support/verify-scene.ts';
 
@@ -17,16 +17,15 @@ after(remove);
 test('a page that is settled twice is named, and one stays', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
-    scene.sql(`INSERT INTO page SELECT (SELECT max(id) + 1 FROM page), ${columnsBeside('id')} FROM page WHERE id = ?`, page.id);
+    scene.sql(`INSERT INTO page SELECT (SELECT max(id) + 1 FROM page), ${columnsBeside(scene, 'id')} FROM page WHERE id = ?`, page.id);
     const { found } = await scene.verify();
     assert.ok(found.named.some(({ kind, url, says }) => kind === 'link-twice' && url === page.url && says.endsWith('it is settled twice')));
     await assertRepairs(scene);
     assert.equal(scene.sql('SELECT 1 FROM page WHERE url = ?', page.url).length, 1);
   }));
 
-const columnsBeside = (...left: readonly string[]): string =>
-  ['id', 'site', 'url_key', 'url', 'outcome', 'status', 'at', 'duration_ms', 'content_type', 'bytes', 'title', 'language', 'redirect', 'digest', 'truncated',
-    'noindex', 'depth', 'via', 'tries', 'robots', 'detail', 'file', 'offset', 'length', 'group_length'].filter((name) => !left.includes(name)).join(', ');
+const columnsBeside = (scene: Scene, left: string): string =>
+  (scene.sql("SELECT name FROM pragma_table_info('page')") as { name: string }[]).map(({ name }) => name).filter((name) => name !== left).join(', ');
 
 const WRONG_ROWS: readonly [what: string, set: string, says: RegExp][] = [
   ['digest', "digest = 'sha1:WRONG'", /its digest is sha1:\w+, but sha1:WRONG was settled$/],
@@ -49,6 +48,21 @@ for (const [what, set, says] of WRONG_ROWS) {
       await assertRepairs(scene);
     }));
 }
+
+test('a sitemap that a robots.txt named is fetched again as a sitemap', () =>
+  open(async (scene) => {
+    const page = scene.pageIn(scene.files()[1]!);
+    scene.sql("UPDATE page SET via = 'http://s0.example/robots.txt', digest = 'sha1:WRONG' WHERE id = ?", page.id);
+    await scene.verify(true);
+    const store = openMade({ dir: scene.dir, fileBytesMax: FILE_BYTES_MAX });
+    try {
+      const { visits } = await store.claim(ask());
+      assert.equal(visits.find(({ link: { url } }) => url === page.url)?.link.sitemap, 'named');
+      assert.ok(visits.some(({ link: { sitemap } }) => sitemap === undefined));
+    } finally {
+      await store.close();
+    }
+  }));
 
 const LINES: readonly [what: string, plant: (scene: Scene) => void, says: RegExp][] = [
   ['a missing block', (scene) => scene.sql('DELETE FROM block WHERE id = (SELECT head FROM site WHERE id = 3)'), /^the line of the site s\d\.example is broken: block \d+ is missing$/m],
@@ -135,6 +149,24 @@ test('links that the log of known URLs lacks are named and added', () =>
     assert.match(found.named[0]!.says, /^http:\/\/s\d\.example\/page\/\d+ is not in the log of known URLs$/);
     assert.deepEqual((await assertRepairs(scene)).repaired, ['40 URLs were added to the log of known URLs']);
   }));
+
+const snapshotRows = (scene: Scene): number => scene.sql("SELECT 1 FROM meta WHERE name = 'snapshot'").length;
+
+for (const [what, plant] of [
+  ['adds to', (scene: Scene) => scene.sql('DELETE FROM seen WHERE id = (SELECT max(id) FROM seen)')],
+  ['takes from', (scene: Scene) => scene.sql('DELETE FROM block WHERE id = (SELECT head FROM site WHERE id = 3)')],
+] as const) {
+  test(`a repair that ${what} the log of known URLs gives up its snapshot; any other leaves it`, () =>
+    open(async (scene) => {
+      scene.sql("INSERT INTO meta (name, value) VALUES ('snapshot', ?)", '{"through":1,"crc":0,"hasZero":false,"segments":[]}');
+      scene.tally((tally) => (tally['waiting'] = 1));
+      await scene.verify(true);
+      assert.equal(snapshotRows(scene), 1);
+      plant(scene);
+      await assertRepairs(scene);
+      assert.equal(snapshotRows(scene), 0);
+    }));
+}
 
 test('counters that differ from the rows are named and corrected', () =>
   open(async (scene) => {

@@ -4,11 +4,13 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { readIdentity, writeIdentity } from '../src/crawl/folder.ts';
 import { lockCrawl } from '../src/crawl/lock.ts';
 import { UsageError } from '../src/model/read-settings.ts';
+import type { Keep } from '../src/model/settings.ts';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { ALL_SHARDS } from './contract/store-scene.ts';
-import { openMade } from './support/made-crawl.ts';
+import { openMade, settleAll } from './support/made-crawl.ts';
 import { assertGoesOn, assertRepairs, FILE_BYTES_MAX, makeScene, namedIn, snapshotOf, type Scene } from './support/verify-scene.ts';
 
 const { open, remove } = await makeScene();
@@ -24,6 +26,31 @@ test('a sound crawl is found sound, and the check changes nothing', () =>
     assert.equal((await scene.verify(true)).repaired, null);
     assert.equal(snapshotOf(scene.dir), before);
   }));
+
+for (const [first, then] of [['none', 'all'], ['all', 'none'], ['none', 'text'], ['text', 'all']] as const) {
+  test(`pages from the time of --keep ${first} are no damage when the crawl goes on with --keep ${then}`, async () => {
+    const made = await makeScene(first);
+    try {
+      await made.open(async (scene) => {
+        writeIdentity(scene.dir, { ...readIdentity(scene.dir).settings, keep: then }, readIdentity(scene.dir)); // as a resume does
+        await goOn(scene, then);
+        assert.deepEqual((await scene.verify()).found.named, []);
+        // What was kept is still checked.
+        const [{ file, offset, url }] = scene.sql("SELECT file, offset, url FROM page WHERE file IS NOT NULL AND digest <> '' ORDER BY id LIMIT 1 OFFSET 3") as [{ file: string; offset: number; url: string }];
+        scene.flip(file, offset + 100);
+        assert.deepEqual((await scene.verify()).found.named.map((damage) => damage.url), [url]);
+      });
+    } finally {
+      made.remove();
+    }
+  });
+}
+
+const goOn = async (scene: Scene, keep: Keep): Promise<void> => {
+  const store = openMade({ dir: scene.dir, fileBytesMax: FILE_BYTES_MAX });
+  await settleAll(store, keep);
+  await store.close();
+};
 
 for (const keep of ['text', 'none'] as const) {
   test(`a crawl with --keep ${keep} is found sound`, async () => {
@@ -84,7 +111,9 @@ test('a robots.txt that was damaged costs no page', () =>
     const offset = pages[n - 1]!.offset + pages[n - 1]!.group_length;
     scene.flip(scene.files()[1]!, offset + 100);
     assert.match(namedIn(await scene.verify()).join('\n'), new RegExp(`^\\S+ offset ${offset}: .*: it belongs to no page$`));
-    assert.deepEqual((await assertRepairs(scene)).repaired, ['1 stretch of the archive is listed in dead-records.txt']);
+    assert.deepEqual((await assertRepairs(scene)).repaired, [
+      '1 stretch of the archive is listed in dead-records.txt', '1 damaged stretch was filled, so that other readers pass over it',
+    ]);
   }));
 
 const SHORTER: Readonly<Record<string, (scene: Scene, file: string) => void>> = {
@@ -180,8 +209,10 @@ test('a repair that was killed after its transaction can be made again', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
     scene.flip(page.file, page.offset + 100);
+    const damaged = readFileSync(scene.path(page.file));
     await scene.verify(true);
-    rmSync(join(scene.dir, 'dead-records.txt')); // written last
+    rmSync(join(scene.dir, 'dead-records.txt')); // written after it, and the bytes are filled last
+    writeFileSync(scene.path(page.file), damaged);
     assert.match(namedIn(await scene.verify()).join('\n'), new RegExp(`^${page.file} offset ${page.offset}: .*: it belongs to no page$`, 'm'));
     await assertRepairs(scene);
   }));

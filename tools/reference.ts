@@ -3,10 +3,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../src/cli/main.ts';
-import { EXIT_CODES, helpOf } from '../src/cli/command.ts';
+import { EXIT_CODES } from '../src/cli/command.ts';
+import { FILE_NAMES } from '../src/cli/config-file.ts';
+import { helpOf } from '../src/cli/help.ts';
 import { writeDefault } from '../src/cli/setting-flags.ts';
+import { OPEN_REASONS } from '../src/crawl/explain/reasons.ts';
 import { FAILURES } from '../src/model/exchange.ts';
-import { ANSWERED_OUTCOMES, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../src/model/outcome.ts';
+import { ANSWERED_OUTCOMES, HOOK_REFUSALS, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../src/model/outcome.ts';
 import { SETTING_NAMES, SETTINGS } from '../src/model/settings.ts';
 import { oddities } from '../src/world/oddities.ts';
 
@@ -19,17 +22,21 @@ const named = (entries: Readonly<Record<string, string>>, prefix = ''): string[]
   Object.entries(entries).map(([name, says]) => [`\`${prefix}${name}\``, says]);
 
 export const PAGES: Readonly<Record<string, () => string>> = {
-  'settings.md': () => `# Settings\n\n${NOTE}\n\nFlags of \`crawl\` and \`resume\`; the names in the second column are those of the library and of \`crawl.json\`.\n\n${table(
-    ['flag', 'setting', 'default', 'least', 'most', 'meaning'],
+  'settings.md': () => `# Settings\n\n${NOTE}\n\nFlags of \`crawl\` and \`resume\`. In a \`--config\` file ([how](../how-to/configure.md)) a setting has the name of its flag without the dashes, as in the second column; ` +
+    `the names in the third are those of the library and of \`crawl.json\`. \`--no-<switch>\` turns a switch off; \`none\` lifts a limit.\n\n${table(
+    ['flag', 'in a file', 'setting', 'default', 'least', 'most', 'meaning'],
     SETTING_NAMES.map((name) => {
       const spec = SETTINGS[name];
-      return [`\`--${spec.flag}${spec.value ? ` ${spec.value}` : ''}\``, `\`${name}\``, writeDefault(name) || (spec.kind === 'switch' ? 'off' : 'none'),
+      return [`\`--${spec.flag}${spec.value ? ` ${spec.value}` : ''}\``, `\`${spec.flag}\``, `\`${name}\``, writeDefault(name) || (spec.kind === 'switch' ? 'off' : 'none'),
         String(spec.least ?? ''), String(spec.most ?? ''), spec.says];
     }),
-  )}\n`,
+  )}\n\nA file can also have:\n\n${table(['in a file', 'meaning'], named(FILE_NAMES))}\n`,
   'outcomes.md': () => `# Outcomes\n\n${NOTE}\n\nEvery settled link has exactly one.\n\n## A server answered\n\nThese are the pages that \`--max-pages\` counts.\n\n${table(['outcome', 'meaning'], named(ANSWERED_OUTCOMES))}\n\n` +
     `## No server answered\n\n${table(['outcome', 'meaning'], [...named(UNANSWERED_OUTCOMES), ...named(FAILURES, 'failed-')])}\n\n` +
-    `## The link is not in scope\n\nA link that is out of scope when it is found is not stored at all; these are settled when the scope was narrowed by a resume, and for seeds.\n\n${table(['outcome', 'meaning'], named(SCOPE_REFUSALS))}\n`,
+    `## The link is not in scope\n\nA link that is out of scope when it is found is not stored at all; these are settled when the scope was narrowed by a resume, and for seeds.\n\n${table(['outcome', 'meaning'], named(SCOPE_REFUSALS))}\n\n` +
+    `## Links that a hook refused\n\nThey are not stored, only counted. [How to write hooks](../how-to/write-hooks.md).\n\n${table(['refusal', 'meaning'], named(HOOK_REFUSALS))}\n`,
+  'reasons.md': () => `# Reasons\n\n${NOTE}\n\nWhat \`gossamer explain --json\` gives as \`reason\`. A settled link has the name of its [outcome](outcomes.md). ` +
+    `A link that is not settled has one of these; or the outcome that it will get when its turn comes, or, if it is not known, would get.\n\n${table(['reason', 'meaning'], named(OPEN_REASONS))}\n`,
   'exit-codes.md': () => `# Exit codes\n\n${NOTE}\n\n${table(['code', 'meaning'], Object.entries(EXIT_CODES).map(([code, says]) => [code, says]))}\n`,
   'commands.md': () => `# Commands\n\n${NOTE}\n\n${COMMANDS.map((command) => `## ${command.name}\n\n\`\`\`\n${helpOf(command)}\n\`\`\``).join('\n\n')}\n`,
   'small-web.md': () => `# What is odd in the small web\n\n${NOTE}\n\n${table(['name', 'a whole', 'what it is'], oddities().map((one) => [`\`${one.name}\``, one.where, one.about]))}\n`,

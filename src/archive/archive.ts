@@ -10,6 +10,8 @@ export interface Archive {
   end(): ArchiveEnd;
   /** Forget everything after this point. */
   cut(end: ArchiveEnd): void;
+  /** Afterwards all that was appended is on disk, also through a power loss. */
+  sync(): void;
   close(): void;
 }
 

@@ -1,7 +1,7 @@
 /** The archive on disk: WARC files that are filled one after the other, and cut back to what is settled. */
 
 import {
-  closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, unlinkSync, writevSync,
+  closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, readSync, unlinkSync, writevSync,
 } from 'node:fs';
 import { join } from 'node:path';
 
@@ -94,11 +94,17 @@ class ArchiveFiles implements Archive {
     this.#broken = null;
   }
 
-  close(): void {
+  sync(): void {
     try {
       if (this.#fd !== null) fsyncSync(this.#fd);
     } catch (error) {
       throw faultOf('what was written may not be on disk in', this.#path(this.#file), error);
+    }
+  }
+
+  close(): void {
+    try {
+      this.sync();
     } finally {
       this.#release();
       this.#broken = new ArchiveFault(`the archive in "${this.#options.dir}" is closed`, 'open it again');
@@ -133,6 +139,13 @@ class ArchiveFiles implements Archive {
     if (serialOf(name) !== serial) throw new Error(`"${name}" would not be known again as an archive file: its stamp must have 14 digits`);
     mkdirSync(this.#options.dir, { recursive: true });
     const fd = openSync(this.#path(name), 'wx');
+    try {
+      this.sync(); // the last chance for the file before: from now on only the new one is synced
+      syncDirectory(this.#options.dir);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
     this.#release();
     this.#fd = fd;
     this.#file = name;
@@ -168,12 +181,31 @@ const openToCut = (path: string, end: ArchiveEnd): number => {
     throw new ArchiveFault(`the archive file "${path}" is missing, though its pages are settled`, 'put it back, then resume', error);
   }
   const { size } = fstatSync(fd);
-  if (size >= end.bytes) return fd;
+  if (size >= end.bytes && !endsInZeros(fd, end.bytes)) return fd;
   closeSync(fd);
+  if (size >= end.bytes) {
+    throw new ArchiveFault(`the archive file "${path}" ends in zeros, as after a power loss`, 'find and mend what it cost with "gossamer verify --repair", then resume');
+  }
   throw new ArchiveFault(
     `the archive file "${path}" has ${size} bytes, but ${end.bytes} were settled`,
-    'restore it from a copy, then resume; a power loss or a full disk can cost its end',
+    'a power loss can cost its end: find and mend it with "gossamer verify --repair", or restore it from a copy; then resume',
   );
+};
+
+/** A gzip member ends with the length of what it holds, which is never zero; blocks that never reached the disk read as zeros. */
+const endsInZeros = (fd: number, end: number): boolean => {
+  const last = Buffer.alloc(4);
+  return end >= last.length && readSync(fd, last, 0, last.length, end - last.length) === last.length && last.readUInt32LE() === 0;
+};
+
+/** A file that is new is found after a power loss only if its directory was synced too. */
+const syncDirectory = (dir: string): void => {
+  const fd = openSync(dir, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 };
 
 /** Only files with our own kind of name are looked at; the newest go first, so that no gap is ever left. */

@@ -2,13 +2,15 @@
 
 import { constants, crc32, gzipSync, inflateRawSync } from 'node:zlib';
 
-import { RECORD_BYTES_MAX, systemCode } from './archive.ts';
+import { RECORD_BYTES_MAX } from './archive.ts';
 
 const GZIP_HEAD_BYTES = 10;
 const GZIP_TAIL_BYTES = 8;
-const STORED_HEAD_BYTES = 5;
+/** What a member has around its blocks, and a stored block around its bytes. */
+export const GZIP_FRAME_BYTES = GZIP_HEAD_BYTES + GZIP_TAIL_BYTES;
+export const STORED_HEAD_BYTES = 5;
 /** RFC 1951, 3.2.4: a stored block has a length of 16 bits. */
-const STORED_BLOCK_BYTES_MAX = 0xffff;
+export const STORED_BLOCK_BYTES_MAX = 0xffff;
 
 /** Level 6 packs 5 % better than 3, and takes nearly twice as long. */
 const GZIP_LEVEL = 3;
@@ -45,9 +47,10 @@ export const looksPacked = (body: Uint8Array): boolean => {
 export const packMember = (raw: Uint8Array, packed: boolean): Uint8Array =>
   packed || raw.length < PACKED_FROM_BYTES ? storedMember(raw) : gzipSync(raw, { level: GZIP_LEVEL });
 
-/** Written by hand: a compressor at level 0 makes the same bytes at five times the cost. */
-const storedMember = (raw: Uint8Array): Uint8Array => {
-  const blocks = Math.max(1, Math.ceil(raw.length / STORED_BLOCK_BYTES_MAX));
+const blocksFor = (length: number): number => Math.max(1, Math.ceil(length / STORED_BLOCK_BYTES_MAX));
+
+/** Written by hand: a compressor at level 0 makes the same bytes at five times the cost. Blocks at the end may be empty. */
+export const storedMember = (raw: Uint8Array, blocks = blocksFor(raw.length)): Uint8Array => {
   const member = new Uint8Array(GZIP_HEAD_BYTES + blocks * STORED_HEAD_BYTES + raw.length + GZIP_TAIL_BYTES);
   const view = new DataView(member.buffer);
   member.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]); // RFC 1952: deflate, no flags, no time, system unknown
@@ -71,30 +74,54 @@ export type Unpacked =
   | { readonly kind: 'short' }
   | { readonly kind: 'damaged'; readonly why: string };
 
-/**
- * The first member of these bytes, and how long it is. The gzip functions of Node read on into the
- * next member without a word, so only the deflate stream inside is given to zlib.
- */
+/** The first member of these bytes, and how long it is. */
 export const unpackMember = (bytes: Buffer): Unpacked => {
   if (bytes.length < GZIP_HEAD_BYTES) return { kind: 'short' };
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b || bytes[2] !== 8) return { kind: 'damaged', why: 'no gzip member begins here' };
   if (bytes[3] !== 0) return { kind: 'damaged', why: 'a gzip member with flags, which this archive never has' };
-  let inflated: { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
-  try {
-    inflated = inflateRawSync(bytes.subarray(GZIP_HEAD_BYTES), {
-      info: true,
-      chunkSize: UNPACK_CHUNK_BYTES,
-      finishFlush: constants.Z_FINISH, // an end that is missing is an error, not the end
-      maxOutputLength: RECORD_BYTES_MAX,
-    }) as unknown as typeof inflated;
-  } catch (error) {
-    if (systemCode(error) === 'Z_BUF_ERROR') return { kind: 'short' };
-    return { kind: 'damaged', why: error instanceof Error ? error.message : String(error) };
-  }
-  const raw = inflated.buffer;
-  const tailAt = GZIP_HEAD_BYTES + inflated.engine.bytesWritten;
+  const inside = unstored(bytes) ?? inflated(bytes);
+  if (inside.kind !== 'inside') return inside;
+  const { raw, tailAt } = inside;
   if (tailAt + GZIP_TAIL_BYTES > bytes.length) return { kind: 'short' };
   if (bytes.readUInt32LE(tailAt) !== crc32(raw)) return { kind: 'damaged', why: 'its checksum does not match' };
   if (bytes.readUInt32LE(tailAt + 4) !== raw.length) return { kind: 'damaged', why: 'its length does not match' };
   return { kind: 'whole', raw, length: tailAt + GZIP_TAIL_BYTES };
+};
+
+/** What the deflate stream of a member holds, and where the member's tail begins. */
+type Inside = { readonly kind: 'inside'; readonly raw: Buffer; readonly tailAt: number } | Exclude<Unpacked, { kind: 'whole' }>;
+
+/**
+ * A member that is stored only, copied out by hand: most records are small and stored, and starting zlib for each costs
+ * 20 us and 64 KiB that wait for the garbage collector. Null when a block is packed, or is none: zlib says what it is.
+ */
+const unstored = (bytes: Buffer): Inside | null => {
+  const parts: Buffer[] = [];
+  for (let at = GZIP_HEAD_BYTES, isLast = false; ; ) {
+    if (isLast) return { kind: 'inside', raw: parts.length === 1 ? Buffer.from(parts[0]!) : Buffer.concat(parts), tailAt: at };
+    if (at + STORED_HEAD_BYTES > bytes.length) return (bytes[at] ?? 0) > 1 ? null : { kind: 'short' };
+    if (bytes[at]! > 1) return null; // 0: stored, 1: stored and the last; the five bits after these three mean nothing
+    const length = bytes.readUInt16LE(at + 1);
+    if ((length ^ bytes.readUInt16LE(at + 3)) !== 0xffff) return null;
+    isLast = bytes[at] === 1;
+    at += STORED_HEAD_BYTES + length;
+    if (at > bytes.length) return { kind: 'short' };
+    parts.push(bytes.subarray(at - length, at));
+  }
+};
+
+/**
+ * The gzip functions of Node read on into the next member without a word, so only the deflate stream inside is given to
+ * zlib. A stream that goes on behind these bytes is no error (Z_SYNC_FLUSH): it takes them all, so no room is left for
+ * the tail. An error would keep zlib's memory until the event loop turns, and whoever reads a file through does not let it.
+ */
+const inflated = (bytes: Buffer): Inside => {
+  try {
+    const { buffer, engine } = inflateRawSync(bytes.subarray(GZIP_HEAD_BYTES), {
+      info: true, chunkSize: UNPACK_CHUNK_BYTES, finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: RECORD_BYTES_MAX,
+    }) as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+    return { kind: 'inside', raw: buffer, tailAt: GZIP_HEAD_BYTES + engine.bytesWritten };
+  } catch (error) {
+    return { kind: 'damaged', why: error instanceof Error ? error.message : String(error) };
+  }
 };

@@ -4,31 +4,22 @@ import { DiskError } from '../crawl/open.ts';
 import { VERSION } from '../crawl/version.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { isDiskFull } from '../store/sqlite/fault.ts';
-import { EVERYWHERE, EXIT_CODES, helpOf, type Command } from './command.ts';
+import { EVERYWHERE, type Command } from './command.ts';
 import { readFlags } from './flags.ts';
+import { helpOf, overviewOf, settingsHelp } from './help.ts';
+import { completionCommand } from './commands/completion.ts';
+import { configCommand } from './commands/config.ts';
 import { crawlCommand } from './commands/crawl.ts';
+import { explainCommand } from './commands/explain.ts';
 import { pagesCommand } from './commands/pages.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { showCommand } from './commands/show.ts';
+import { sitesCommand } from './commands/sites.ts';
 import { statusCommand } from './commands/status.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { worldCommand } from './commands/world.ts';
 
-export const COMMANDS: readonly Command[] = [crawlCommand, resumeCommand, statusCommand, pagesCommand, showCommand, verifyCommand, worldCommand];
-
-const overview = (): string => [
-  `gossamer ${VERSION}: a polite web crawler that loses nothing`,
-  '',
-  'Usage: gossamer <command> [flags]',
-  '',
-  ...COMMANDS.map((command) => `  ${command.name.padEnd(9)}${command.says}`),
-  '',
-  'Start here:  gossamer crawl seeds.txt --email you@example.org',
-  'More:        gossamer <command> --help',
-  '',
-  'Exit codes:',
-  ...Object.entries(EXIT_CODES).map(([code, says]) => `  ${code.padEnd(4)} ${says}`),
-].join('\n');
+export const COMMANDS: readonly Command[] = [crawlCommand, resumeCommand, statusCommand, pagesCommand, sitesCommand, showCommand, explainCommand, verifyCommand, configCommand, completionCommand(() => COMMANDS), worldCommand];
 
 export const main = async (args: readonly string[]): Promise<void> => {
   // `| head` closes our output early: that is no fault.
@@ -43,7 +34,7 @@ export const main = async (args: readonly string[]): Promise<void> => {
 const dispatch = async (args: readonly string[]): Promise<number> => {
   const [name, ...rest] = args;
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    console.log(rest[0] === undefined ? overview() : helpOf(commandOf(rest[0])));
+    console.log(rest[0] === undefined ? overviewOf(COMMANDS) : rest[0] === 'settings' ? settingsHelp() : helpOf(commandOf(rest[0])));
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === 'version') {

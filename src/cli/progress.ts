@@ -83,7 +83,7 @@ export const objectOf = (snapshot: Snapshot): Record<string, unknown> => {
 };
 
 export const censusObject = (census: Census): Record<string, unknown> => ({
-  waiting: census.waiting, leased: census.leased, parked: census.parked, held: census.held,
+  waiting: census.waiting, leased: census.leased, parked: census.parked, held: census.held, forgotten: census.forgotten,
   settled: settledTotal(census), settledByOutcome: census.settled, pages: census.pages, known: knownTotal(census),
   sites: census.sites, sitesDue: census.sitesDue, next: census.next, archivedBytes: census.archivedBytes,
 });

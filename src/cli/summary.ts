@@ -44,6 +44,7 @@ export const censusLines = (dir: string, census: Census): string[] => {
     `  ${'leased'.padEnd(width)}${writeCount(census.leased).padStart(12)}`,
     `  ${'parked'.padEnd(width)}${writeCount(census.parked).padStart(12)}${census.sites.parked > 0 ? `  on ${writeCount(census.sites.parked)} sites that failed too often` : ''}`,
     `  ${'held'.padEnd(width)}${writeCount(census.held).padStart(12)}${census.sites.held > 0 ? `  on ${writeCount(census.sites.held)} sites over --max-pages-per-site` : ''}`,
+    ...(census.forgotten > 0 ? [`  ${'forgotten'.padEnd(width)}${writeCount(census.forgotten).padStart(12)}  times a link was over --max-waiting-per-site`] : []),
     `  ${'settled'.padEnd(width)}${writeCount(settledTotal(census)).padStart(12)}`,
     ...outcomes.map(([name, n]) => `    ${name.padEnd(width - 2)}${writeCount(n).padStart(12)}`),
     `  ${'archive'.padEnd(width)}${writeBytes(census.archivedBytes).padStart(12)}  in ${archiveFiles(dir)} in ${join(dir, FILES.warc)}`,

@@ -17,7 +17,7 @@ import { createTerminal, red } from './terminal.ts';
 const LINE_MS = 5_000;
 
 export const RUN_FLAGS: readonly Flag[] = [
-  { name: 'log-level', value: LEVELS.join('|'), says: 'how much is logged (default info; debug has a line per page)' },
+  { name: 'log-level', value: LEVELS.join('|'), says: 'default info; debug logs a line per page' },
   { name: 'quiet', says: 'show nothing but faults' },
   { name: 'json', says: 'print progress and summary as JSON lines' },
 ];

@@ -2,6 +2,7 @@
 
 import type { Exchange, FailureCause, Truncation } from '../model/exchange.ts';
 import type { Clock } from '../lib/clock.ts';
+import { onAbort } from '../lib/on-abort.ts';
 import { isPublicAddress } from './address-guard.ts';
 import { Body } from './body.ts';
 import { finishFlow, pauseIfFull, type BodyMemory, type Flow } from './body-memory.ts';
@@ -54,7 +55,7 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
   readonly #shared: Shared;
   readonly #plan: Plan;
   readonly #totalBy: number;
-  readonly #aborted = (): void => this.abort();
+  #stopListening: (() => void) | undefined;
   #stage: 'lookup' | 'line' | 'connect' | 'sent' | 'head' | 'body' | 'over' = 'lookup';
   #connectLeftMs: number;
   #connectBy = 0;
@@ -78,7 +79,7 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
   begin(): void {
     const { signal, dial } = this.#plan;
     if (signal?.aborted) return this.abort();
-    signal?.addEventListener('abort', this.#aborted);
+    this.#stopListening = signal && onAbort(signal, () => this.abort());
     this.#shared.deadlines.calls.add(this);
     this.#shared.deadlines.watch();
     const kept = this.#shared.connections.take(dial.origin, this);
@@ -270,7 +271,7 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     if (this.#stage === 'line') connections.leave(this);
     this.#stage = 'over';
     deadlines.calls.delete(this);
-    this.#plan.signal?.removeEventListener('abort', this.#aborted);
+    this.#stopListening?.();
     if (this.#body !== null) {
       this.#body.drop();
       this.#body = null;

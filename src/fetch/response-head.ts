@@ -69,7 +69,7 @@ const readWhole = (reader: HeadReader, span: Span): string | null => {
     span.at = end;
     return text;
   }
-  reader.kept = Buffer.allocUnsafeSlow(Math.max(1024, 2 * (span.end - span.at)));
+  reader.kept = Buffer.allocUnsafeSlow(Math.max(1024, sizeFor(span.end - span.at)));
   reader.keptBytes = 0;
   keep(reader, span, span.end);
   return null;
@@ -93,7 +93,7 @@ const keep = (reader: HeadReader, span: Span, until: number): void => {
   const needed = reader.keptBytes + Math.max(0, until - span.at);
   let kept = reader.kept as Buffer;
   if (needed > kept.length) {
-    const larger = Buffer.allocUnsafeSlow(2 * needed);
+    const larger = Buffer.allocUnsafeSlow(sizeFor(needed));
     kept.copy(larger, 0, 0, reader.keptBytes);
     reader.kept = kept = larger;
   }
@@ -101,6 +101,9 @@ const keep = (reader: HeadReader, span: Span, until: number): void => {
   reader.keptBytes = needed;
   span.at = span.end;
 };
+
+/** Twice what is needed, so that it need not grow often, but not twice the ceiling: every socket may meet a head without end. */
+const sizeFor = (neededBytes: number): number => Math.max(neededBytes, Math.min(2 * neededBytes, HEAD_BYTES_MAX + 1));
 
 /** Where the empty line ends, or -1. Lines end with CR LF or a bare LF. */
 const findEnd = (bytes: Buffer, from: number, to: number): number => {

@@ -2,8 +2,9 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { createGroup } from '../lib/group.ts';
+import type { AcceptLinks } from '../model/hooks.ts';
 import type { Link } from '../model/link.ts';
-import type { ScopeRefusal } from '../model/outcome.ts';
+import type { Refused } from '../model/outcome.ts';
 import type { Settlement } from '../model/settlement.ts';
 import type { Scope } from '../url/scope.ts';
 import type { VisitParts } from './parts.ts';
@@ -15,27 +16,35 @@ export interface CrewOptions extends Pick<VisitParts, 'rules' | 'fetch' | 'forge
   readonly clock: Clock;
   readonly scope: Scope;
   readonly store: Pick<Store, 'admit' | 'settle'>;
+  readonly siteWaitingMax: number | null;
+  readonly accept?: AcceptLinks | null;
 }
 
 export interface Crew {
   readonly parts: VisitParts;
   /** Links that were not wanted, by reason. */
-  readonly refused: Readonly<Partial<Record<ScopeRefusal, number>>>;
+  readonly refused: Refused;
 }
 
+/** Links that one visit admits at a time: a sitemap lists up to 50,000, and other visits wait for the same store. */
+const ADMITTED_MAX = 2_000;
+
 /** What many visits admit or settle at the same time goes to the store together. */
-export const createCrew = ({ store, ...given }: CrewOptions): Crew => {
+export const createCrew = ({ store, siteWaitingMax, accept = null, ...given }: CrewOptions): Crew => {
   const recent = createRecentlyAdmitted();
-  const router = createRouter({ scope: given.scope, recent });
+  const router = createRouter({ scope: given.scope, recent, accept });
   const links = createGroup<Link>(async (batch) => {
-    await store.admit(batch);
-    recent.note(batch); // only now: what the store has not answered for is not known
+    const { full } = await store.admit(batch, siteWaitingMax);
+    // Only now, and not what was forgotten: this table must never know of a link that the store does not have.
+    recent.note(full.length === 0 ? batch : batch.filter((link) => !full.includes(link.site)));
   });
   const settlements = createGroup<Settlement>(async (batch) => void (await store.settle(batch)));
   const parts: VisitParts = {
     ...given,
     router,
-    admit: (batch) => links.add(batch),
+    admit: async (all) => {
+      for (let at = 0; at < all.length; at += ADMITTED_MAX) await links.add(all.slice(at, at + ADMITTED_MAX));
+    },
     settle: (settlement) => settlements.add([settlement]),
   };
   return { parts, refused: router.refused };

@@ -3,6 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Answered, Exchange } from '../model/exchange.ts';
 import type { Findings } from '../model/findings.ts';
+import type { HookTrouble } from '../model/hooks.ts';
 import type { Link } from '../model/link.ts';
 import type { RecordGroup, Settlement } from '../model/settlement.ts';
 import type { PaceSettings } from '../politeness/pace.ts';
@@ -33,6 +34,8 @@ export interface VisitRules {
   readonly productToken: string;
   readonly bodyBytesMax: number;
   readonly isText: (contentType: string) => boolean;
+  /** Whether sitemaps are read. */
+  readonly sitemaps: boolean;
 }
 
 export interface PageCall {
@@ -50,6 +53,8 @@ export interface ParseJob {
   readonly page: Answered | null;
   /** Whether links and text are wanted, or the records alone. */
   readonly read: boolean;
+  /** Read as a sitemap. */
+  readonly sitemap?: boolean;
 }
 
 export type Parsed =
@@ -62,6 +67,9 @@ export type Parsed =
       readonly bodyBytes: number;
       /** The body inflated past its ceiling and was read up to there. */
       readonly cut: boolean;
+      /** What `extract` of the --hooks module returned, as JSON; empty when nothing. */
+      readonly extracted: string;
+      readonly troubles: readonly HookTrouble[];
     }
   /** The parsing thread died with this job in it; `culprit` when the job was being worked on. */
   | { readonly kind: 'lost'; readonly culprit: boolean };

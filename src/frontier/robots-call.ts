@@ -10,15 +10,15 @@ import type { VisitParts } from './parts.ts';
 const KEEP_FOR_PAGE_MS = 10_000;
 
 export type RobotsAnswer =
-  | { readonly kind: 'known'; readonly record: RobotsRecord; readonly calls: readonly Answered[] }
+  | { readonly kind: 'known'; readonly record: RobotsRecord; readonly calls: readonly Answered[]; readonly sitemaps: readonly string[] }
   /** It answered 5xx or not at all: nothing is allowed, and nothing is forbidden for good. */
   | { readonly kind: 'trouble'; readonly last: Exchange; readonly calls: readonly Answered[] };
 
 export const askRobots = async (parts: VisitParts, origin: string, signal: AbortSignal): Promise<RobotsAnswer> => {
   const calls: Answered[] = [];
-  const known = (verdict: Omit<RobotsRecord, 'origin' | 'fetchedAt' | 'expiresAt'>): RobotsAnswer => {
+  const known = (verdict: Omit<RobotsRecord, 'origin' | 'fetchedAt' | 'expiresAt'>, sitemaps: readonly string[] = []): RobotsAnswer => {
     const fetchedAt = Math.floor(parts.clock.now());
-    return { kind: 'known', record: { origin, fetchedAt, expiresAt: fetchedAt + ROBOTS_TTL_MS, ...verdict }, calls };
+    return { kind: 'known', record: { origin, fetchedAt, expiresAt: fetchedAt + ROBOTS_TTL_MS, ...verdict }, calls, sitemaps };
   };
   const allowAll = (): RobotsAnswer => known({ verdict: 'all', rules: '', crawlDelayMs: null });
 
@@ -33,8 +33,8 @@ export const askRobots = async (parts: VisitParts, origin: string, signal: Abort
       case 'allow':
         return allowAll();
       case 'read': {
-        const { verdict, rules, crawlDelayMs } = parseRobots(parts.readText(exchange), parts.rules.productToken);
-        return known({ verdict, rules, crawlDelayMs });
+        const { verdict, rules, crawlDelayMs, sitemaps } = parseRobots(parts.readText(exchange), parts.rules.productToken);
+        return known({ verdict, rules, crawlDelayMs }, sitemaps);
       }
       case 'follow': {
         const target = canonicalize(exchange.headers['location'] ?? '', url);

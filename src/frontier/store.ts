@@ -10,6 +10,7 @@
 
 import type { Census } from '../model/census.ts';
 import type { Link } from '../model/link.ts';
+import type { RobotsRecord } from '../model/robots.ts';
 import type { PlacedPage, Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
 
@@ -19,8 +20,11 @@ export interface Store {
    * its site's line (with `first`, at its head); links to a parked or held site share its state.
    * Order within a batch is kept. Admitting never changes when a site may be called: a site that
    * is new may be called at once, a known one when its clock allows.
+   *
+   * A site whose line has `siteWaitingMax` links takes no more at its end: those are counted and forgotten, so
+   * that a later page can bring them again. A link that goes first is taken all the same.
    */
-  admit(links: readonly Link[]): Promise<Admitted>;
+  admit(links: readonly Link[], siteWaitingMax?: number | null): Promise<Admitted>;
 
   /**
    * Lease due sites to the holder, one link each, those that are due longest first within a shard.
@@ -50,6 +54,10 @@ export interface Store {
 export interface Admitted {
   readonly admitted: number;
   readonly seen: number;
+  /** Not taken, because the line of their site is full. */
+  readonly forgotten: number;
+  /** The sites of those. */
+  readonly full: readonly string[];
 }
 
 export interface Ask {
@@ -99,12 +107,32 @@ export interface Reader {
   census(): Census;
   /** Settled links in the order they were settled. */
   pages(filter: PageFilter): Iterable<PlacedPage>;
+  /** Those behind that row, some at a time; a filter's limit is for this slice. */
+  pagesAfter(row: number, filter: PageFilter): PageSlice;
+  /** The row of the link settled last; 0 before the first. */
+  lastRow(): number;
   page(url: string, site: string): PlacedPage | null;
   /** Whether the link is in its site's line: waiting, parked or held, as the site is. */
   isWaiting(url: string, site: string): boolean;
+  /** All that is known of one link and its site, at one moment. */
+  link(url: string, site: string): LinkView;
   /** What is known of a site; null when nothing is. */
   site(name: string): SiteView | null;
+  /** Sites in the order asked for; without one, as they were found. */
+  sites(query: SiteQuery): Iterable<SiteView>;
+  /** How many sites there are whose name has this text in it. */
+  sitesCount(search: string): number;
+  /** The rules of an origin, fresh or stale; null when they were never read. */
+  robots(origin: string): RobotsRecord | null;
+  /** The last settled page of a site that tells of its trouble; null when there is none. */
+  lastFailure(site: string): PlacedPage | null;
   close(): void;
+}
+
+export interface PageSlice {
+  readonly pages: readonly PlacedPage[];
+  /** Where to go on. */
+  readonly row: number;
 }
 
 export interface PageFilter {
@@ -121,9 +149,56 @@ export interface SiteView {
   readonly pages: number;
   readonly dueAt: number;
   readonly delayMs: number;
+  /** The longest Crawl-delay that it asked for; 0 for none. */
+  readonly crawlDelayMs: number;
+  /** Troubles in a row. */
   readonly failures: number;
   /** The URL under visit; empty when there is none. */
   readonly leased: string;
+  /** The link under visit or first in line, or else one of its pages: the site's next call asks its origin. Empty for none. */
+  readonly next: string;
+}
+
+export const SITE_SORTS = {
+  waiting: 'most links waiting first',
+  pages: 'most pages first',
+  failures: 'most failures in a row first',
+  next: 'those called next first',
+  name: 'by name',
+  delay: 'longest delay first',
+} as const;
+
+export type SiteSort = keyof typeof SITE_SORTS;
+
+/** Sites that one sorted list can have: they are sorted, and read, in one go. */
+export const SITES_SORTED_MAX = 10_000;
+
+export interface SiteQuery {
+  /** Only sites whose name has this text in it. */
+  readonly search?: string;
+  readonly sort?: SiteSort;
+  /** With `sort` at most SITES_SORTED_MAX, which is then also what no limit means. */
+  readonly limit?: number;
+}
+
+export interface LinkView {
+  /** `unknown`: it is not in the crawl, or too far behind in a line that is longer than can be looked through. */
+  readonly state: 'settled' | 'leased' | 'waiting' | 'parked' | 'held' | 'unknown';
+  /** Of a settled link. */
+  readonly page: PlacedPage | null;
+  /** Of a leased link and of one in line. */
+  readonly open: OpenLink | null;
+  readonly site: SiteView | null;
+  /** Links of the site's line that were looked at. */
+  readonly lookedAt: number;
+}
+
+export interface OpenLink {
+  readonly link: Link;
+  /** How often it was claimed. */
+  readonly tries: number;
+  /** Links before it in the line. */
+  readonly ahead: number;
 }
 
 export type { Archive } from '../archive/archive.ts';

@@ -16,9 +16,11 @@ import { nextPace, type PaceEvent } from '../politeness/pace.ts';
 import { readRetryAfterMs } from '../politeness/retry-after.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
+import { judgeLink } from '../url/scope.ts';
 import { answeredPage, unansweredPage } from './page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
 import { askRobots, isUnreachable } from './robots-call.ts';
+import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
 import { TRIES_MAX } from './store.ts';
 
 /** A connection is kept for the site's next visit when that comes this soon. */
@@ -36,6 +38,10 @@ interface Course {
   /** The same, if they were fetched in this visit and are to be kept. */
   fetchedRobots: RobotsRecord | null;
   robotsCalls: readonly Answered[];
+  /** What the robots.txt says of sitemaps, if it was fetched in this visit. */
+  sitemapLines: readonly string[];
+  /** The sitemaps to admit with this visit, whatever becomes of its page. */
+  sitemaps: readonly Link[];
   /** The rule that allowed or forbade the page. */
   rule: string;
   /** Exchanges whose bodies are in memory until the visit ends. */
@@ -55,10 +61,11 @@ interface End {
 
 export const visit = async (parts: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
   const { signal, done } = untilDeadline(parts, leased, stop);
-  const course: Course = { visit: leased, signal, robots: leased.robots, fetchedRobots: null, robotsCalls: [], rule: '', exchanges: [] };
+  const course: Course = { visit: leased, signal, robots: leased.robots, fetchedRobots: null, robotsCalls: [], sitemapLines: [], sitemaps: [], rule: '', exchanges: [] };
   let end: End;
   try {
     end = await follow(parts, course);
+    if (course.sitemaps.length > 0) end = { ...end, links: [...course.sitemaps, ...(end.links ?? [])] };
   } finally {
     done();
     for (const exchange of course.exchanges) parts.forget(exchange);
@@ -85,19 +92,20 @@ const follow = async (parts: VisitParts, course: Course): Promise<End> => {
   const { link } = course.visit;
   const address = canonicalize(link.url);
   if (typeof address === 'string') return unvisited(parts, course, address);
-  const refusal = parts.scope.judge(address, link.site, link.depth);
+  const refusal = judgeLink(parts.scope, address, link);
   if (refusal) return unvisited(parts, course, refusal);
 
   const trouble = await learnRobots(parts, course, address);
   if (trouble) return trouble;
+  course.sitemaps = namedSitemaps(parts, link, { origin: address.origin, named: course.sitemapLines });
   const { allowed, rule } = robotsDecision(course.robots!, address.path);
   course.rule = rule;
   if (!allowed) return recordsOnly(parts, course, unvisited(parts, course, course.robots!.verdict === 'too-large' ? 'robots-too-large' : 'robots-denied'));
 
   const restMs = Math.max(parts.rules.pace.delayMs, course.visit.pace.delayMs, course.robots!.crawlDelayMs ?? 0);
   const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
-  const wantsBody = (_: number, headers: Readonly<Record<string, string>>): boolean => parts.rules.isText(headers['content-type'] ?? '');
-  const exchange = await parts.fetch({ url: link.url, bodyBytesMax: parts.rules.bodyBytesMax, wantsBody, keepMs }, course.signal);
+  const wantsBody = (status: number, headers: Readonly<Record<string, string>>): boolean => isRead(parts, link, { status, headers });
+  const exchange = await parts.fetch({ url: link.url, bodyBytesMax: bodyBytesMaxOf(parts, link), wantsBody, keepMs }, course.signal);
   course.exchanges.push(exchange);
   return exchange.kind === 'failed' ? recordsOnly(parts, course, failed(parts, course, exchange)) : answered(parts, course, exchange);
 };
@@ -110,6 +118,7 @@ const learnRobots = async (parts: VisitParts, course: Course, address: Address):
   course.exchanges.push(...answer.calls);
   if (answer.kind === 'known') {
     course.robots = course.fetchedRobots = answer.record;
+    course.sitemapLines = answer.sitemaps;
     return null;
   }
   const { last } = answer;
@@ -148,9 +157,9 @@ const answered = async (parts: VisitParts, course: Course, exchange: Answered): 
     : { kind: 'answered', at: exchange.answeredAt, responseMs: exchange.answeredAt - exchange.startedAt };
   if (inTrouble && tries < TRIES_MAX) return recordsOnly(parts, course, { fate: 'retry', event });
 
-  const outcome = outcomeOf(parts, exchange);
+  const outcome = outcomeOf(parts, link, exchange);
   const target = outcome === 'redirected' ? redirectTarget(parts, link, exchange) : null;
-  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange, read: outcome === 'fetched' });
+  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange, read: outcome === 'fetched', sitemap: link.sitemap !== undefined });
   if (parsed.kind === 'lost') return lost(parts, course, { parsed, event });
   const { findings } = parsed;
   const page = answeredPage({
@@ -158,12 +167,13 @@ const answered = async (parts: VisitParts, course: Course, exchange: Answered): 
     outcome: outcome === 'redirected' && !target ? 'redirect-loop' : outcome,
     redirect: target?.url ?? (status >= 300 && status < 400 ? exchange.headers['location'] ?? '' : ''),
   });
-  const links = target?.link ? [target.link] : findings ? parts.router.route(link, findings) : [];
+  const links = target?.link ? [target.link] : findings ? await routed(parts, link, findings) : [];
   return { fate: 'settled', event, page, links, records: parsed.records };
 };
 
-const outcomeOf = (parts: VisitParts, { status, headers }: Answered): OutcomeName => {
-  if (status >= 200 && status < 300) return parts.rules.isText(headers['content-type'] ?? '') ? 'fetched' : 'body-skipped';
+const outcomeOf = (parts: VisitParts, link: Link, exchange: Answered): OutcomeName => {
+  const { status, headers } = exchange;
+  if (status >= 200 && status < 300) return isRead(parts, link, exchange) ? 'fetched' : 'body-skipped';
   if (status >= 300 && status < 400) return headers['location'] === undefined ? 'odd-status' : 'redirected';
   if (status >= 400 && status < 500) return 'client-error';
   return status >= 500 && status < 600 ? 'server-error' : 'odd-status';

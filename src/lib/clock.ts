@@ -1,5 +1,7 @@
 /** The one place that knows what time it is. */
 
+import { onAbort } from './on-abort.ts';
+
 export interface Clock {
   /** Milliseconds since the epoch; never goes back within one process. */
   now(): number;
@@ -34,9 +36,9 @@ const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     if (signal?.aborted) return resolve();
     const done = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
+      stopListening?.();
       resolve();
     };
     const timer = setTimeout(done, Math.min(Math.max(ms, 0), 2 ** 31 - 1));
-    signal?.addEventListener('abort', done, { once: true });
+    const stopListening = signal && onAbort(signal, done);
   });

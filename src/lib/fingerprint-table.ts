@@ -116,11 +116,25 @@ const viewOf = (segments: readonly Segment[], hasZero: () => boolean): ((fp: big
 };
 
 export const createFingerprintTable = (expected: number = EXPECTED_DEFAULT): FingerprintTable => {
-  const least = expected / SEGMENTS / LOAD_MAX;
-  const segments = Array.from({ length: SEGMENTS }, (_, i) =>
-    emptySegment(Math.max(SLOTS_MIN, Math.ceil(least * GROWTH ** (i / SEGMENTS)))));
-  let hasZero = false;
-  let size = 0;
+  const least = Math.max(expected, EXPECTED_DEFAULT) / SEGMENTS / LOAD_MAX;
+  return tableOf(Array.from({ length: SEGMENTS }, (_, i) =>
+    emptySegment(Math.max(SLOTS_MIN, Math.ceil(least * GROWTH ** (i / SEGMENTS))))), false);
+};
+
+/** The table whose `shared` this was, in memory that nobody else has. */
+export const restoreFingerprintTable = ({ segments, hasZero }: Pick<SharedFingerprints, 'segments' | 'hasZero'>): FingerprintTable => {
+  if (segments.length !== SEGMENTS) throw new RangeError(`a table has ${SEGMENTS} segments, not ${segments.length}`);
+  return tableOf(segments.map((buffer) => {
+    const slots = new Uint32Array(buffer);
+    let used = 0;
+    for (let i = 0; i < slots.length; i += 2) if (slots[i] !== 0 || slots[i + 1] !== 0) used += 1;
+    return { slots, capacity: slots.length / 2, used };
+  }), hasZero);
+};
+
+const tableOf = (segments: Segment[], zero: boolean): FingerprintTable => {
+  let hasZero = zero;
+  let size = segments.reduce((sum, { used }) => sum + used, zero ? 1 : 0);
 
   const add = (fp: bigint): boolean => {
     scratch[0] = fp;

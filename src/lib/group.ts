@@ -5,36 +5,48 @@ export interface Group<T> {
   add(items: readonly T[]): Promise<void>;
 }
 
-/** A batch is cut at this many items, so that one is never much longer than the others. */
+interface Entry<T> {
+  readonly items: readonly T[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A batch takes no further entry once it has this many items, so that one is never much longer than the others. */
 const BATCH_ITEMS_MAX = 5_000;
 
 export const createGroup = <T>(commit: (items: readonly T[]) => Promise<void>): Group<T> => {
-  let items: T[] = [];
-  let waiters: { resolve: () => void; reject: (error: unknown) => void }[] = [];
-  let next: Promise<void> | null = null;
-  let under: Promise<void> = Promise.resolve();
+  let line: Entry<T>[] = [];
+  let busy = false;
 
-  const send = async (): Promise<void> => {
-    await under.catch(() => {}); // its own waiters were told
-    const batch = items;
-    const told = waiters;
-    [items, waiters, next] = [[], [], null];
-    under = commit(batch);
-    try {
-      await under;
-      for (const waiter of told) waiter.resolve();
-    } catch (error) {
-      for (const waiter of told) waiter.reject(error);
+  const nextBatch = (): Entry<T>[] => {
+    let items = 0;
+    let entries = 0;
+    while (entries < line.length && items < BATCH_ITEMS_MAX) items += line[entries++]!.items.length;
+    const batch = line.slice(0, entries);
+    line = line.slice(entries);
+    return batch;
+  };
+
+  const work = async (): Promise<void> => {
+    busy = true;
+    await null; // what is added in the same turn goes together
+    while (line.length > 0) {
+      const batch = nextBatch();
+      try {
+        await commit(batch.flatMap(({ items }) => items));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
     }
+    busy = false;
   };
 
   return {
-    add: (more) =>
+    add: (items) =>
       new Promise((resolve, reject) => {
-        for (const item of more) items.push(item);
-        waiters.push({ resolve, reject });
-        if (next && items.length < BATCH_ITEMS_MAX) return;
-        next = send();
+        line.push({ items, resolve, reject });
+        if (!busy) void work();
       }),
   };
 };

@@ -11,6 +11,8 @@ export interface Census {
   readonly parked: number;
   readonly held: number;
   readonly settled: Readonly<Partial<Record<OutcomeName, number>>>;
+  /** How often a link was not stored because --max-waiting-per-site of its site waited already; one may come again. */
+  readonly forgotten: number;
   /** Settled links that a server answered: what `--max-pages` counts. */
   readonly pages: number;
   readonly sites: { readonly known: number; readonly parked: number; readonly held: number };

@@ -10,6 +10,8 @@ export interface Findings {
   readonly base: string;
   /** Addresses as written (entities decoded, trimmed), in order, each once, those to follow only. */
   readonly hrefs: readonly string[];
+  /** The sitemaps that a sitemap lists, as written. */
+  readonly sitemaps?: readonly string[];
   /** `link rel=canonical`, as written; empty when there is none. */
   readonly canonical: string;
   /** meta robots (for `robots` or `gossamer`) and X-Robots-Tag together. */

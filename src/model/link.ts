@@ -17,6 +17,8 @@ export interface Link {
   readonly fallback: boolean;
   /** Goes to the head of its site's line instead of its end. */
   readonly first: boolean;
+  /** It is read as a sitemap: one that a robots.txt or the usual place names, or one that such a sitemap lists. */
+  readonly sitemap?: 'named' | 'listed';
 }
 
 /** Redirects followed in a row before a link is given up. */

@@ -12,9 +12,21 @@ export const SCOPE_REFUSALS = {
   'excluded': 'its site or host is in the exclude file',
   'not-text': 'its ending names a file that is plainly not text',
   'trap': 'its path repeats itself or is endlessly deep',
+  'not-listable': 'a sitemap lists it, but it is of another site, or a sitemap in an index that an index lists',
 } as const;
 
 export type ScopeRefusal = keyof typeof SCOPE_REFUSALS;
+
+/** Why a link that is in scope is not stored: what `accept` of the --hooks module said. */
+export const HOOK_REFUSALS = {
+  'hook': 'accept of the --hooks module returned false for it',
+  'hook-failed': 'accept of the --hooks module threw, hung, or returned neither true nor false for it',
+} as const;
+
+export type HookRefusal = keyof typeof HOOK_REFUSALS;
+
+/** Links that were found and not stored, by reason. */
+export type Refused = Readonly<Partial<Record<ScopeRefusal | HookRefusal, number>>>;
 
 const ANSWERED = {
   'fetched': 'answered with a success; text, if it is text, was parsed',

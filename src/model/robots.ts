@@ -8,7 +8,10 @@ export interface RobotsRecord {
   readonly expiresAt: number;
   /** `rules`: as written below. `all`: everything is allowed. `too-large`: nothing is. */
   readonly verdict: 'rules' | 'all' | 'too-large';
-  /** One rule a line: `+` allows, `-` forbids, then its path pattern. At most ROBOTS_RECORD_BYTES_MAX. */
+  /**
+   * One rule a line: the number of its line in robots.txt, `+` allows or `-` forbids, then its path pattern.
+   * At most ROBOTS_RECORD_BYTES_MAX, the numbers not counted: at most six digits each.
+   */
   readonly rules: string;
   /** The Crawl-delay for us, not yet cut to the ceiling. */
   readonly crawlDelayMs: number | null;

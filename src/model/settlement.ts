@@ -50,6 +50,8 @@ export interface Page {
   readonly robots: string;
   /** The address dialled; for a failure, what the system said. */
   readonly detail: string;
+  /** What `extract` of the --hooks module returned for it, as JSON; empty when nothing. */
+  readonly extracted: string;
 }
 
 export interface PlacedPage extends Page {

@@ -30,6 +30,11 @@ export interface ParsedPage {
   readonly broken: boolean;
 }
 
+export interface ReadPage extends ParsedPage {
+  /** The body as text, which the findings were read from. */
+  readonly source: string;
+}
+
 /** Bytes looked at to tell text from anything else (the MIME Sniffing Standard takes 1,445). */
 const SNIFFED_BYTES = 1024;
 
@@ -42,13 +47,13 @@ export const isText = (contentType: string, firstBytes?: Uint8Array): boolean =>
   return type.startsWith('text/') || isXml(type);
 };
 
-export const parsePage = (source: PageSource): ParsedPage => {
+export const parsePage = (source: PageSource): ReadPage => {
   const { headers, textBytesMax } = source;
   const contentType = headers['content-type'] ?? '';
   const { bytes, cut, broken } = inflate(source.body, headers['content-encoding'] ?? '', textBytesMax);
   const kind = broken && looksBinary(bytes) ? 'none' : kindOf(essence(contentType), bytes);
   const { text, charset } = decodeBytes({ bytes, contentType, html: kind === 'html' || kind === 'xhtml' });
-  return { findings: findingsOf(source, { kind, text, charset }), cut, broken };
+  return { findings: findingsOf(source, { kind, text, charset }), source: text, cut, broken };
 };
 
 /** A body that is UTF-8 by its own standard, as robots.txt is, with its content-encoding undone. */

@@ -40,6 +40,7 @@ export interface MemoryState {
   readonly settled: Partial<Record<OutcomeName, number>>;
   readonly marks: Record<string, number>;
   answered: number;
+  forgotten: number;
   leaseLast: number;
   changes: number;
   end: ArchiveEnd;
@@ -54,6 +55,7 @@ export const createMemoryState = (): MemoryState => ({
   settled: {},
   marks: {},
   answered: 0,
+  forgotten: 0,
   leaseLast: 0,
   changes: 0,
   end: { file: '', bytes: 0 },
@@ -94,6 +96,7 @@ export const census = (state: MemoryState, now: number): Census => {
     parked: linksOf(inState('parked')),
     held: linksOf(inState('held')),
     settled: { ...state.settled },
+    forgotten: state.forgotten,
     pages: state.answered,
     sites: { known: sites.length, parked: inState('parked').length, held: inState('held').length },
     sitesDue: Math.min(due.length, SITES_DUE_COUNTED_MAX),

@@ -36,7 +36,7 @@ export const openMemoryStore = ({ clock, archive, state = createMemoryState() }:
   return {
     state,
     pages: () => [...state.pages],
-    admit: async (links) => (whileOpen(), admit(state, links, clock.now())),
+    admit: async (links, siteWaitingMax = null) => (whileOpen(), admit(state, links, { siteWaitingMax, now: clock.now() })),
     claim: async (ask) => (whileOpen(), claim(state, ask, clock.now())),
     settle: async (settlements) => (whileOpen(), settle(state, settlements, { archive, now: clock.now() })),
     steer: async (orders) => (whileOpen(), steer(state, orders, clock.now())),
@@ -47,21 +47,29 @@ export const openMemoryStore = ({ clock, archive, state = createMemoryState() }:
   };
 };
 
-const admit = (state: MemoryState, links: readonly Link[], now: number): Admitted => {
+const admit = (state: MemoryState, links: readonly Link[], { siteWaitingMax, now }: { siteWaitingMax: number | null; now: number }): Admitted => {
   const firsts = new Map<Site, Waiting[]>();
+  const full = new Set<string>();
   let admitted = 0;
+  let forgotten = 0;
   for (const link of links) {
     if (state.seen.has(link.url)) continue;
+    const site = siteOf(state, link.site, now);
+    if (siteWaitingMax !== null && !link.first && site.line.length + (firsts.get(site)?.length ?? 0) >= siteWaitingMax) {
+      full.add(link.site);
+      forgotten++;
+      continue;
+    }
     state.seen.add(link.url);
     admitted++;
-    const site = siteOf(state, link.site, now);
     if (!link.first) site.line.push({ link, tries: 0 });
     else firsts.set(site, [...(firsts.get(site) ?? []), { link, tries: 0 }]);
   }
   // Together at the end, so that several firsts of one batch keep their own order.
   for (const [site, head] of firsts) site.line.unshift(...head);
-  if (admitted > 0) state.changes++;
-  return { admitted, seen: links.length - admitted };
+  state.forgotten += forgotten;
+  if (admitted + forgotten > 0) state.changes++;
+  return { admitted, seen: links.length - admitted - forgotten, forgotten, full: [...full] };
 };
 
 const claim = (state: MemoryState, ask: Ask, now: number): Claimed => {

@@ -1,5 +1,6 @@
 /** Which links are wanted? */
 
+import type { Link } from '../model/link.ts';
 import type { ScopeRefusal } from '../model/outcome.ts';
 import type { Address } from './canonical.ts';
 import { namesFile } from './ending.ts';
@@ -18,6 +19,12 @@ export interface Scope {
   /** Why the link is not wanted; null when it is. */
   judge(address: Address, site: string, depth: number): ScopeRefusal | null;
 }
+
+/** Why this link is not wanted. A sitemap may be a packed file, which nothing else may. */
+export const judgeLink = (scope: Scope, address: Address, link: Link): ScopeRefusal | null => {
+  const refusal = scope.judge(address, link.site, link.depth);
+  return refusal === 'not-text' && link.sitemap ? null : refusal;
+};
 
 /** What a person said comes before what we guess, so that the name given is the one they expect. */
 export const createScope = ({ depthMax, seeded, excluded }: ScopeRules): Scope => ({

@@ -2,29 +2,32 @@
 
 import assert from 'node:assert/strict';
 
+import type { Admitted } from '../../src/frontier/store.ts';
 import { ask, claimBySite, claimOne, DELAY_MS, link, linksOf, paceAfter, settlementOf, walkLine } from './store-scene.ts';
 import type { Behaviour } from './store-scene.ts';
+
+const admittedAs = (admitted: number, seen: number): Admitted => ({ admitted, seen, forgotten: 0, full: [] });
 
 export const admitContract = (it: Behaviour): void => {
   it('a link is admitted once, within a batch and over batches', async ({ store }) => {
     const twice = [link('a.example/1'), link('a.example/2'), link('a.example/1')];
-    assert.deepEqual(await store.admit(twice), { admitted: 2, seen: 1 });
-    assert.deepEqual(await store.admit([link('a.example/2'), link('b.example/1')]), { admitted: 1, seen: 1 });
+    assert.deepEqual(await store.admit(twice), admittedAs(2, 1));
+    assert.deepEqual(await store.admit([link('a.example/2'), link('b.example/1')]), admittedAs(1, 1));
     assert.equal((await store.census()).waiting, 3);
   });
 
   it('a link that is leased or settled is not admitted again', async ({ store }) => {
     await store.admit([link('a.example/1')]);
     const visit = await claimOne(store);
-    assert.deepEqual(await store.admit([link('a.example/1')]), { admitted: 0, seen: 1 });
+    assert.deepEqual(await store.admit([link('a.example/1')]), admittedAs(0, 1));
     await store.settle([settlementOf(visit)]);
-    assert.deepEqual(await store.admit([link('a.example/1')]), { admitted: 0, seen: 1 });
+    assert.deepEqual(await store.admit([link('a.example/1')]), admittedAs(0, 1));
     assert.equal((await store.census()).waiting, 0);
   });
 
   it('an empty batch is answered and changes nothing', async ({ store }) => {
     const before = await store.census();
-    assert.deepEqual(await store.admit([]), { admitted: 0, seen: 0 });
+    assert.deepEqual(await store.admit([]), admittedAs(0, 0));
     assert.deepEqual(await store.census(), before);
   });
 
@@ -51,6 +54,19 @@ export const admitContract = (it: Behaviour): void => {
     const { first: _, ...known } = (await claimOne(store)).link;
     const { first: __, ...expected } = given;
     assert.deepEqual(known, expected);
+  });
+
+  it('a sitemap stays one while it waits, is given back, is tried again and is freed', async ({ store, clock }) => {
+    for (const sitemap of ['named', 'listed'] as const) {
+      await store.admit([link(`${sitemap}.example/s.xml.gz`, { sitemap })]);
+      for (const fate of ['returned', 'retry', 'freed', 'settled'] as const) {
+        clock.advance(2 * DELAY_MS);
+        const visit = await claimOne(store);
+        assert.equal(visit.link.sitemap, sitemap);
+        if (fate === 'freed') await store.steer([{ kind: 'free', holder: null, counted: true }]);
+        else await store.settle([settlementOf(visit, { fate })]);
+      }
+    }
   });
 
   it('a new site may be called at once', async ({ store, clock }) => {
@@ -93,5 +109,46 @@ export const admitContract = (it: Behaviour): void => {
     assert.deepEqual([census.waiting, census.parked, census.held], [0, 3, 2]);
     assert.deepEqual(census.sites, { known: 2, parked: 1, held: 1 });
     assert.deepEqual((await store.claim(ask())).visits, []);
+  });
+
+  it('a site whose line is full takes no more: what comes is counted and forgotten', async (scene) => {
+    const { store } = scene;
+    assert.deepEqual(await store.admit([...linksOf('a.example', 5), link('b.example/1')], 3), { admitted: 4, seen: 0, forgotten: 2, full: ['a.example'] });
+    assert.deepEqual(await store.admit([link('a.example/1'), link('a.example/4')], 3), { admitted: 0, seen: 1, forgotten: 1, full: ['a.example'] });
+    const census = await store.census();
+    assert.deepEqual([census.waiting, census.forgotten], [4, 3]);
+    assert.deepEqual((await walkLine(scene)).sort(), ['/1', '/1', '/2', '/3']);
+  });
+
+  it('a link that was forgotten can come again when there is room, also after a crash', async (scene) => {
+    await scene.store.admit(linksOf('a.example', 4), 2);
+    await scene.crash();
+    await scene.store.settle([settlementOf(await claimOne(scene.store))]);
+    assert.deepEqual(await scene.store.admit([link('a.example/2'), link('a.example/4'), link('a.example/3')], 2), { admitted: 1, seen: 1, forgotten: 1, full: ['a.example'] });
+    scene.clock.advance(DELAY_MS);
+    assert.deepEqual(await walkLine(scene), ['/2', '/4']);
+    assert.equal((await scene.store.census()).forgotten, 3);
+  });
+
+  it('a link that goes first is taken by a full line too, and a retry or a return finds its place', async (scene) => {
+    const { store } = scene;
+    await store.admit(linksOf('a.example', 2), 2);
+    const visit = await claimOne(store);
+    assert.equal((await store.admit([link('a.example/3')], 2)).admitted, 1);
+    assert.equal((await store.admit([link('a.example/x', { first: true })], 2)).admitted, 1);
+    await store.settle([settlementOf(visit, { fate: 'retry' })]);
+    scene.clock.advance(DELAY_MS);
+    assert.deepEqual(await walkLine(scene), ['/x', '/2', '/3', '/1']);
+  });
+
+  it('a parked or held site that is full takes no more either', async ({ store, clock }) => {
+    await store.admit([...linksOf('p.example', 2), ...linksOf('h.example', 2)]);
+    const visits = await claimBySite(store);
+    await store.settle([...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })));
+    clock.advance(DELAY_MS);
+    await store.claim(ask({ sitePagesMax: 1 }));
+    assert.equal((await store.admit([link('p.example/3'), link('h.example/3')], 1)).forgotten, 2);
+    const census = await store.census();
+    assert.deepEqual([census.parked, census.held, census.forgotten], [1, 1, 2]);
   });
 };

@@ -50,7 +50,7 @@ export const crashContract = (it: Behaviour): void => {
     const { changes: __, ...expected } = before;
     assert.deepEqual(after, expected);
     assert.deepEqual(await scene.pages(), rows);
-    assert.deepEqual(await scene.store.admit(linksOf('s7.example', 4)), { admitted: 1, seen: 3 });
+    assert.deepEqual(await scene.store.admit(linksOf('s7.example', 4)), { admitted: 1, seen: 3, forgotten: 0, full: [] });
   });
 
   it('what was not answered is there whole or not at all', async (scene) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 
 import { CLAIMS_MAX } from '../../src/frontier/store.ts';
-import type { Ask, Claimed, Order } from '../../src/frontier/store.ts';
+import type { Admitted, Ask, Claimed, Order } from '../../src/frontier/store.ts';
 import { knownTotal } from '../../src/model/census.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { Link } from '../../src/model/link.ts';
@@ -32,11 +32,12 @@ export interface Model {
   readonly settled: { url: string; outcome: string; record: string | null }[];
   readonly marks: Record<string, number>;
   archivedBytes: number;
+  forgotten: number;
   changes: number;
 }
 
 export const createModel = (): Model => ({
-  sites: new Map(), seen: new Set(), leases: new Set(), robots: new Map(), settled: [], marks: {}, archivedBytes: 0, changes: 0,
+  sites: new Map(), seen: new Set(), leases: new Set(), robots: new Map(), settled: [], marks: {}, archivedBytes: 0, forgotten: 0, changes: 0,
 });
 
 export const sitesOf = (model: Model): ModelSite[] => [...model.sites.values()];
@@ -51,9 +52,19 @@ const readySites = (model: Model): ModelSite[] =>
 const earliest = (sites: readonly ModelSite[]): number | null =>
   sites.length === 0 ? null : Math.min(...sites.map((site) => site.pace.dueAt));
 
-/** How many of these links are new. */
-export const followAdmit = (model: Model, links: readonly Link[], now: number): number => {
-  const fresh = links.filter((link) => !model.seen.has(link.url) && model.seen.add(link.url));
+/** What a store must answer: which of these links are new, and for which there is no room. */
+export const followAdmit = (model: Model, links: readonly Link[], { siteWaitingMax, now }: { siteWaitingMax: number; now: number }): Admitted => {
+  const room = new Map(sitesOf(model).map((site) => [site.name, siteWaitingMax - site.line.length]));
+  const full = new Set<string>();
+  let forgotten = 0;
+  const fresh = links.filter(({ url, site, first }) => {
+    if (model.seen.has(url)) return false;
+    const left = room.get(site) ?? siteWaitingMax;
+    if (left <= 0 && !first) return void (full.add(site), forgotten++);
+    room.set(site, left - 1);
+    return model.seen.add(url);
+  });
+  model.forgotten += forgotten;
   for (const link of fresh) {
     if (model.sites.has(link.site)) continue;
     const pace = { dueAt: now, delayMs: 0, crawlDelayMs: 0, responseMs: 0, failures: 0 };
@@ -65,7 +76,7 @@ export const followAdmit = (model: Model, links: readonly Link[], now: number): 
     const site = siteNamed(model, name);
     site.line = [...entries(true, name), ...site.line, ...entries(false, name)];
   }
-  return fresh.length;
+  return { admitted: fresh.length, seen: links.length - fresh.length - forgotten, forgotten, full: [...full] };
 };
 
 const siteNamed = (model: Model, name: string): ModelSite => {
@@ -174,8 +185,8 @@ export const checkCensus = (model: Model, census: Census): void => {
   const byOutcome: Record<string, number> = {};
   for (const { outcome } of model.settled) byOutcome[outcome] = (byOutcome[outcome] ?? 0) + 1;
   const ready = readySites(model);
-  const { waiting, leased, parked, held, pages, sites, sitesDue, settled, archivedBytes, marks } = census;
-  assert.deepEqual({ waiting, leased, parked, held, pages, sites, sitesDue, settled, archivedBytes, marks }, {
+  const { waiting, leased, parked, held, pages, sites, sitesDue, settled, forgotten, archivedBytes, marks } = census;
+  assert.deepEqual({ waiting, leased, parked, held, pages, sites, sitesDue, settled, forgotten, archivedBytes, marks }, {
     waiting: links(inState('open')),
     leased: leasedVisits(model).length,
     parked: links(inState('parked')),
@@ -184,6 +195,7 @@ export const checkCensus = (model: Model, census: Census): void => {
     sites: { known: model.sites.size, parked: inState('parked').length, held: inState('held').length },
     sitesDue: ready.filter((site) => site.pace.dueAt <= census.now).length,
     settled: byOutcome,
+    forgotten: model.forgotten,
     archivedBytes: model.archivedBytes,
     marks: model.marks,
   });

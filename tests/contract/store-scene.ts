@@ -145,6 +145,7 @@ export const pageOf = (visit: Visit, changes: Partial<Page> = {}): Page => ({
   tries: visit.tries,
   robots: 'no rule',
   detail: '192.0.2.7',
+  extracted: '{"name":"«ünï»"}',
   ...changes,
 });
 

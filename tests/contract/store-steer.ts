@@ -145,7 +145,7 @@ export const steerContract = (it: Behaviour): void => {
     const { changes: _, settled, ...census } = await store.census();
     assert.deepEqual(Object.values(settled).filter((count) => count > 0), []);
     assert.deepEqual(census, {
-      now: clock.now(), waiting: 0, leased: 0, parked: 0, held: 0, pages: 0, sites: { known: 0, parked: 0, held: 0 },
+      now: clock.now(), waiting: 0, leased: 0, parked: 0, held: 0, forgotten: 0, pages: 0, sites: { known: 0, parked: 0, held: 0 },
       sitesDue: 0, next: null, archive: { file: '', bytes: 0 }, archivedBytes: 0, marks: {},
     });
   });

@@ -92,8 +92,9 @@ const admitSome = async ({ scene: { store, clock }, model, dice }: Walk): Promis
       first: dice.below(6) === 0, depth: dice.below(5), hops: dice.below(3), via: dice.oneOf(['', 'https://v.example/']),
     });
   });
-  const admitted = followAdmit(model, links, clock.now());
-  assert.deepEqual(await store.admit(links), { admitted, seen: links.length - admitted });
+  const siteWaitingMax = dice.oneOf([null, null, 5, 12]);
+  const expected = followAdmit(model, links, { siteWaitingMax: siteWaitingMax ?? Infinity, now: clock.now() });
+  assert.deepEqual(await store.admit(links, siteWaitingMax), expected);
 };
 
 const claimSome = async ({ scene: { store, clock }, model, dice }: Walk): Promise<void> => {

@@ -37,6 +37,8 @@ test('a finished crawl is verified in one line; what is damaged is named, repair
     const repaired = await stage.gossamer('verify', stage.dir, '--repair');
     assertCode(repaired, 0);
     assert.match(repaired.stdout, /^repaired:\n {2}1 page waits again\n/m);
+    assert.deepEqual((await archivedIn(stage.dir)).filter(({ type }) => type === 'metadata').map(({ offset, length }) => ({ offset, length })),
+      [{ offset, length: page.place.groupLength }]);
     assertCode(await stage.gossamer('verify', stage.dir), 0);
     assert.equal((await stage.status()).waiting, 1);
     assertCode(await stage.resume(), 0);
@@ -90,4 +92,15 @@ test('a database that is damaged is told in sentences, never by a stack', () =>
       if (more.length > 0) assert.match(ran.stdout, /^nothing was changed/m);
     }
     assert.deepEqual(readFileSync(path), bytes);
+  }));
+
+test('a crawl that kept nothing at first and everything later is sound', () =>
+  onStage(plainPlan(4, 30, 20), async (stage) => {
+    assertCode(await stage.crawl({ 'keep': 'none', 'max-pages': 12 }), 0);
+    assertCode(await stage.resume({ 'keep': 'all', 'max-pages': 1_000 }), 0);
+    const pages = await stage.pages();
+    assert.ok(pages.some(({ place }) => !place) && pages.some(({ place }) => place));
+    const ran = await stage.gossamer('verify', stage.dir);
+    assertCode(ran, 0);
+    assert.match(ran.stdout, /^verified 30 pages, .*: no damage\n$/);
   }));

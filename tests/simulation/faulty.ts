@@ -12,6 +12,8 @@ export interface StoreFaults {
   callMs: number;
   /** The store has taken a settlement of this site. */
   onSettled: (site: string) => void;
+  /** The store had no room for this link. */
+  onForgotten: (url: string) => void;
 }
 
 const REPLY_MS = 1;
@@ -25,6 +27,11 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
     if (settled.refused === 0) for (const { site } of settlements) faults.onSettled(site);
     return settled;
   };
+  const admit: Store['admit'] = async (links, siteWaitingMax) => {
+    const admitted = await store.admit(links, siteWaitingMax);
+    for (const { url, site } of links) if (admitted.full.includes(site)) faults.onForgotten(url);
+    return admitted;
+  };
   const through = async <T>(verb: string, effect: () => Promise<T>): Promise<T> => {
     const what = faults.next(verb);
     await clock.sleep(faults.callMs);
@@ -35,7 +42,7 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
     return result;
   };
   return {
-    admit: (links) => through('admit', () => store.admit(links)),
+    admit: (links, siteWaitingMax) => through('admit', () => admit(links, siteWaitingMax)),
     claim: (ask) => through('claim', () => store.claim(ask)),
     settle: (settlements) => through('settle', () => settle(settlements)),
     steer: (orders) => through('steer', () => store.steer(orders)),
@@ -104,6 +111,7 @@ export const createFaultyArchive = (): FaultyArchive => {
     cut: (end) => {
       if (archive.state !== 'die') length = Math.min(length, end.bytes); // the dead cut nothing
     },
+    sync: () => {},
     close: () => {},
     records: () => bytes.subarray(0, length).toString().split('\n').filter(Boolean),
   };

@@ -4,7 +4,7 @@ import type { PageCall } from '../../src/frontier/parts.ts';
 import type { Answered, Exchange, FailureCause } from '../../src/model/exchange.ts';
 import { mix } from '../../src/world/random.ts';
 import type { VirtualClock } from './virtual-clock.ts';
-import type { ModelWeb } from './web.ts';
+import { INDEX_PATH, type ModelWeb } from './web.ts';
 import type { Witness } from './witness.ts';
 
 export interface FetchModel {
@@ -97,5 +97,5 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
 /** What robots.txt of the model web says. */
 export const robotsText = (web: ModelWeb, url: string): string => {
   const { robots } = web.siteNamed(new URL(url).hostname);
-  return `User-agent: *\nDisallow: /private/\n${robots && robots.crawlDelayMs > 0 ? `Crawl-delay: ${robots.crawlDelayMs / 1_000}\n` : ''}`;
+  return `User-agent: *\nDisallow: /private/\n${robots && robots.crawlDelayMs > 0 ? `Crawl-delay: ${robots.crawlDelayMs / 1_000}\n` : ''}${web.plan.sitemaps ? `Sitemap: /${INDEX_PATH}\n` : ''}`;
 };

@@ -4,13 +4,15 @@ import type { Census } from '../../src/model/census.ts';
 import { knownTotal, settledTotal } from '../../src/model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
 import type { Holding } from './holding.ts';
-import type { ModelSite, ModelWeb } from './web.ts';
+import { INDEX_PATH, type ModelSite, type ModelWeb } from './web.ts';
 
 export interface Evidence {
   readonly web: ModelWeb;
   readonly holding: Holding;
   readonly census: Census;
   readonly records: readonly string[];
+  /** Links for which their site's line had no room when they came. */
+  readonly forgotten: ReadonlySet<string>;
   /** Kills and deaths that could have cost a slow page its tries. */
   readonly deaths: number;
   /** Calls hung or the store was gone: sites may be parked though they are sound. */
@@ -21,7 +23,7 @@ export interface Evidence {
 
 const KEPT = 20;
 
-export const judge = ({ web, holding, census, records, deaths, webFaults, parsersDied }: Evidence): string[] => {
+export const judge = ({ web, holding, census, records, forgotten, deaths, webFaults, parsersDied }: Evidence): string[] => {
   const broken: string[] = [];
   const accuse = (text: string): void => void (broken.length < KEPT && broken.push(text));
 
@@ -47,11 +49,13 @@ export const judge = ({ web, holding, census, records, deaths, webFaults, parser
 
   // No link lost: all that settled pages link to is known.
   const known = (url: string): boolean => stateOf.has(url) || outcomeOf.has(url);
-  const expect = (url: string, why: string): void => void (known(url) || accuse(`${url} was lost; ${why}`));
+  const expect = (url: string, why: string): void => void (known(url) || forgotten.has(url) || accuse(`${url} was lost; ${why}`));
   for (const url of web.seeds) expect(url, 'it is a seed');
   for (const [url, outcome] of outcomeOf) {
     const page = web.page(url);
-    if (outcome === 'fetched') for (const href of page?.hrefs ?? []) expect(href, `${url} links to it`);
+    if (outcome === 'fetched') for (const href of [...(page?.hrefs ?? []), ...(page?.sitemaps ?? [])]) expect(href, `${url} links to it`);
+    const { origin, hostname } = new URL(url);
+    if (outcome === 'fetched' && web.plan.sitemaps && web.siteNamed(hostname).robots) expect(`${origin}/${INDEX_PATH}`, `the robots.txt of ${url} names it`);
     if (outcome === 'redirected' && page) expect(page.target, `${url} redirects to it`);
   }
 

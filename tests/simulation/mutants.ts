@@ -24,6 +24,14 @@ const edit = (file: string, find: string, replace: string): Edit => ({ file, fin
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'the bodies of a visit are not given back',
+    edits: [edit('frontier/visit.ts', '    for (const exchange of course.exchanges) parts.forget(exchange);\n', '')],
+  },
+  {
+    name: 'the claim loop takes no heed of visits under way',
+    edits: [edit('frontier/claim-loop.ts', 'const free = gauges.slots - gauges.visits;', 'const free = gauges.slots;')],
+  },
+  {
     name: 'the page is settled before its links are admitted',
     fault: 'process-dies',
     edits: [edit('frontier/visit.ts',
@@ -110,7 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a batch is answered before it is committed',
     fault: 'process-dies',
-    edits: [edit('lib/group.ts', '    under = commit(batch);\n    try {\n      await under;', '    under = commit(batch);\n    try {\n      under.catch(() => {});')],
+    edits: [edit('lib/group.ts', '        await commit(batch.flatMap(({ items }) => items));', '        void commit(batch.flatMap(({ items }) => items)).catch(() => {});')],
   },
   {
     name: 'a crawl counts as finished while visits are under way',

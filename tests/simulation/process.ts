@@ -8,6 +8,7 @@ import type { Store } from '../../src/frontier/store.ts';
 import { visit } from '../../src/frontier/visit.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { ROBOTS_REDIRECTS_MAX } from '../../src/model/robots.ts';
 import { canonicalize } from '../../src/url/canonical.ts';
 import { createScope } from '../../src/url/scope.ts';
 import { SHARDS } from '../../src/url/shard.ts';
@@ -35,6 +36,8 @@ export interface SimSettings {
   readonly parkAfter: number;
   /** Null: one process owns the store. */
   readonly leaseMs: number | null;
+  /** Null: lines have no end. */
+  readonly siteWaitingMax: number | null;
   /** A fetch thread whose store call failed is started again, and the store lives on; otherwise the process ends. */
   readonly survivesStoreFaults: boolean;
 }
@@ -50,10 +53,12 @@ export interface Process {
   killParser(): boolean;
   /** Fetch threads that died. */
   deaths(): number;
-  /** The most visits that one fetch thread had under way at one time. */
-  visitsPeak(): number;
+  /** Ceilings that a fetch thread went over, each as a sentence. */
+  overCeilings(): readonly string[];
 }
 
+/** The page, and a robots.txt with all its redirects. */
+const BODIES_PER_VISIT_MAX = ROBOTS_REDIRECTS_MAX + 2;
 const CENSUS_MS = 5_000;
 const RESTART_MS = 20;
 
@@ -70,7 +75,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
   const jobs = new Set<(parsed: Parsed) => void>();
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<'fault'>((resolve) => (fail = () => resolve('fault')));
-  let visitsPeak = 0;
+  const over = new Set<string>();
   let deaths = 0;
 
   /** What the dead wait for never comes. */
@@ -80,15 +85,17 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     });
   const here = guard(() => alive);
 
-  const work = ({ robots, page, read }: ParseJob): Parsed & { kind: 'parsed' } => {
+  const work = ({ robots, page, read, sitemap = false }: ParseJob): Parsed & { kind: 'parsed' } => {
     const lines = robots.map(() => 'robots\n').join('');
     const bytes = new Uint8Array(Buffer.from(`${lines}${page ? `${page.url}\n` : ''}`));
-    const hrefs = page && read ? web.page(page.url)?.hrefs ?? [] : [];
+    const found = page && read ? web.page(page.url) : null;
+    const isKnown = found !== null && sitemap === (found.kind === 'sitemap');
+    const { hrefs = [], sitemaps = [] } = isKnown ? found : {};
     return {
       kind: 'parsed',
       records: { bytes, pageAt: page ? lines.length : -1, pageLength: bytes.length - lines.length },
-      findings: page && read ? { title: '', language: '', charset: '', base: page.url, hrefs, canonical: '', noindex: false, nofollow: false, text: '' } : null,
-      digest: '', bodyBytes: 0, cut: false,
+      findings: page && read ? { title: '', language: '', charset: '', base: page.url, hrefs, sitemaps, canonical: '', noindex: false, nofollow: false, text: '' } : null,
+      digest: '', bodyBytes: 0, cut: false, extracted: '', troubles: [],
     };
   };
   const isPoison = ({ page, read }: ParseJob): boolean => page !== null && read && web.page(page.url)?.kind === 'poison';
@@ -104,7 +111,22 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
 
   const startFetcher = (index: number): void => {
     const state = { alive: true, calls: new Set<() => void>() };
-    let visits = 0;
+    const held = { visits: 0, bodies: 0, jobs: 0, settlements: 0 };
+    /** What a fetch thread has in memory has a ceiling: its slots, and what one visit may hold. */
+    const count = (what: keyof typeof held, change: number): void => {
+      held[what] += change;
+      const most = what === 'bodies' ? settings.slots * BODIES_PER_VISIT_MAX : settings.slots;
+      if (held[what] > most) over.add(`more than ${most} ${what} at one time in a fetch thread of ${settings.slots} slots`);
+      if (held.visits === 0 && held.bodies > 0 && what === 'visits') over.add(`${held.bodies} bodies stay in memory when no visit is under way`);
+    };
+    const counted = async <T>(what: keyof typeof held, n: number, work: Promise<T>): Promise<T> => {
+      count(what, n);
+      try {
+        return await work;
+      } finally {
+        count(what, -n);
+      }
+    };
     fetchers.set(index, state);
     const mine = guard(() => alive && state.alive);
     const myClock: Clock = { now: clock.now, sleep: (ms, signal) => mine(clock.sleep(ms, signal)) };
@@ -125,14 +147,21 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     const { parts } = createCrew({
       clock: myClock,
       scope: createScope({ depthMax: null, seeded: null, excluded: null }),
-      store: { admit: (links) => mine(store.admit(links)), settle: (settlements) => mine(store.settle(settlements)) },
+      siteWaitingMax: settings.siteWaitingMax,
+      store: { admit: (links, siteWaitingMax) => mine(store.admit(links, siteWaitingMax)), settle: (settlements) => counted('settlements', settlements.length, mine(store.settle(settlements))) },
       rules: {
         pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
-        productToken: 'gossamer', bodyBytesMax: 1_000_000, isText: () => true,
+        productToken: 'gossamer', bodyBytesMax: 1_000_000, isText: () => true, sitemaps: web.plan.sitemaps === true,
       },
-      fetch: (call, signal) => mine(model.fetch(call, signal, state.calls)),
-      forget: () => {},
-      parse: settings.parsers === 0 ? parseHere : (job) => mine(parseInThread(job)),
+      fetch: async (call, signal) => {
+        const exchange = await mine(model.fetch(call, signal, state.calls));
+        if (exchange.kind === 'answered') count('bodies', 1);
+        return exchange;
+      },
+      forget: (exchange) => {
+        if (exchange.kind === 'answered') count('bodies', -1);
+      },
+      parse: (job) => counted('jobs', 1, settings.parsers === 0 ? parseHere(job) : mine(parseInThread(job))),
       readText: (answer) => robotsText(web, answer.url),
     });
     const abort = new AbortController();
@@ -145,10 +174,9 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
         holder: `${name}-fetch-${index}`, visits: wanted, delayMs: settings.delayMs, pagesMax: null, sitePagesMax: null, leaseMs: settings.leaseMs,
         shards: settings.leaseMs === null ? shards.filter((shard) => shard % settings.fetchers === index) : shards,
       })),
-      visit: async (leased) => {
-        visitsPeak = Math.max(visitsPeak, ++visits);
-        await visit(parts, leased, abort.signal);
-        visits--;
+      visit: (leased) => {
+        count('visits', 1);
+        return visit(parts, leased, abort.signal).finally(() => count('visits', -1));
       },
     });
     loop.catch((error: unknown) => {
@@ -226,7 +254,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       }
       return true;
     },
-    visitsPeak: () => visitsPeak,
+    overCeilings: () => [...over],
     deaths: () => deaths,
   };
 };

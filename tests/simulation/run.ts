@@ -22,6 +22,8 @@ export interface RunPlan {
   readonly seed: number;
   readonly fault: FaultName;
   readonly always: boolean;
+  /** Sites have sitemaps, and the crawl reads them. */
+  readonly sitemaps?: boolean;
 }
 
 export interface Verdict extends RunPlan {
@@ -46,15 +48,15 @@ const LEASE_MS = 45_000;
 
 export const planOf = (seed: number): RunPlan => ({ seed, fault: pick(FAULTS, mix(seed, 1)), always: mix(seed, 2) % 2 === 0 });
 
-export const simulate = async ({ seed, fault, always }: RunPlan): Promise<Verdict> => {
+export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPlan): Promise<Verdict> => {
   const dice = diceFor(mix(seed, 3));
-  const web = createWeb({ seed, sites: 8 + dice(40), pagesMean: 6 + dice(30), pagesMax: 150, crossLinks: dice(6), troubled: dice(3) * 0.1, seedSites: 2 });
+  const web = createWeb({ seed, sites: 8 + dice(40), pagesMean: 6 + dice(30), pagesMax: 150, crossLinks: dice(6), troubled: dice(3) * 0.1, seedSites: 2, sitemaps });
   const clock = createVirtualClock();
   // An archive belongs to one process: who dies while he appends leaves a tail to himself alone.
   const shared = fault === 'store-slower-than-lease' || (fault !== 'process-dies-in-commit' && dice(4) === 0);
   const settings: SimSettings = {
     fetchers: 1 + dice(3), parsers: fault === 'parse-thread-dies' ? 1 : dice(2), parseMs: fault === 'parse-thread-dies' ? 300 : 3, slots: pick([1, 4, 20, 100], dice(4)), delayMs: pick([0, 1_000, 5_000], dice(3)),
-    troubleDelayMs: 10_000, parkAfter: 8, leaseMs: shared ? LEASE_MS : null, survivesStoreFaults: dice(3) > 0,
+    troubleDelayMs: 10_000, parkAfter: 8, leaseMs: shared ? LEASE_MS : null, siteWaitingMax: mix(seed, 4) % 5 === 0 ? 3 + (mix(seed, 5) % 5) : null, survivesStoreFaults: dice(3) > 0,
   };
   const witness = createWitness(web, settings.delayMs);
   const model = createFetchModel(web, clock, witness);
@@ -72,10 +74,13 @@ export const simulate = async ({ seed, fault, always }: RunPlan): Promise<Verdic
     nextHit = clock.events() + 10 + dice(600);
   };
 
+  /** Links for which there was no room once: they may be missing at the end. */
+  const forgotten = new Set<string>();
   const faults: StoreFaults = {
     slowMs: LEASE_MS * 1.5,
     callMs: pick([2, 2, 60, 500], dice(4)),
     onSettled: witness.remembers,
+    onForgotten: (url) => void forgotten.add(url),
     next: (verb) => {
       if (verb === 'census' || !due()) return 'nothing';
       switch (fault) {
@@ -160,11 +165,11 @@ export const simulate = async ({ seed, fault, always }: RunPlan): Promise<Verdic
     if (processes.some((one) => one.deaths() > DEATHS_MAX)) broken.push('threads die without end');
     if (end === 'done') await work.catch((error: unknown) => broken.push(`the crawl failed: ${(error as Error).stack}`));
     else broken.push(`the crawl ${end}`);
-    for (const one of everyone) if (one.visitsPeak() > settings.slots) broken.push(`${one.visitsPeak()} visits at one time in ${settings.slots} slots`);
+    for (const one of everyone) broken.push(...one.overCeilings());
     broken.push(...witness.violations);
     if (census) {
       broken.push(...judge({
-        web, census, holding: durable.holding(), records: archive.records(), webFaults: fault === 'call-never-ends', parsersDied: fault === 'parse-thread-dies',
+        web, census, forgotten, holding: durable.holding(), records: archive.records(), webFaults: fault === 'call-never-ends', parsersDied: fault === 'parse-thread-dies',
         deaths: fault === 'call-never-ends' ? -1 : deaths,
       }));
     }

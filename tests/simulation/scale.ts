@@ -75,10 +75,10 @@ const tell = async (): Promise<void> => {
     `${writeBytes(statSync(join(dir, 'crawl.db')).size)} database; longest wait of a due site ${writeDuration(longestWaitMs)}`);
 };
 
-const store = faultyStore(gathering(real, clock), clock, { next: () => 'nothing', slowMs: 0, callMs: 2, onSettled: witness.remembers });
+const store = faultyStore(gathering(real, clock), clock, { next: () => 'nothing', slowMs: 0, callMs: 2, onSettled: witness.remembers, onForgotten: () => {} });
 const crawler = startProcess({
   name: 'scale', web, clock, store: counting(store), model,
-  settings: { fetchers: 1, parsers: 1, parseMs: 3, slots: Number(values.slots), delayMs, troubleDelayMs: 10_000, parkAfter: 6, leaseMs: null, survivesStoreFaults: false },
+  settings: { fetchers: 1, parsers: 1, parseMs: 3, slots: Number(values.slots), delayMs, troubleDelayMs: 10_000, parkAfter: 6, leaseMs: null, siteWaitingMax: null, survivesStoreFaults: false },
 });
 const end = await clock.drive(Promise.race([enough, crawler.ended]), Infinity, () => false);
 crawler.kill();

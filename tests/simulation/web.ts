@@ -19,6 +19,8 @@ export interface WebPlan {
   readonly troubled: number;
   /** The first so many sites are seeds; the others are found. */
   readonly seedSites: number;
+  /** Whether sites have pages that only their sitemaps lead to. */
+  readonly sitemaps?: boolean;
 }
 
 /** What is wrong with a whole site. */
@@ -34,13 +36,15 @@ export interface ModelSite {
   readonly robots: { readonly crawlDelayMs: number } | null;
 }
 
-export type PageKind = 'plain' | 'missing' | 'broken' | 'busy-once' | 'private' | 'poison' | 'hangs' | 'redirect';
+export type PageKind = 'plain' | 'missing' | 'broken' | 'busy-once' | 'private' | 'poison' | 'hangs' | 'redirect' | 'sitemap';
 
 export interface ModelPage {
   readonly kind: PageKind;
   readonly hrefs: readonly string[];
   /** Where a redirect leads. */
   readonly target: string;
+  /** What an index of sitemaps lists. */
+  readonly sitemaps?: readonly string[];
 }
 
 export interface ModelWeb {
@@ -53,6 +57,10 @@ export interface ModelWeb {
 }
 
 const CHILDREN = 4;
+const PARTS = 3;
+const PART_PAGES = 3;
+/** Where the robots.txt of a site says that its sitemaps are. */
+export const INDEX_PATH = 'index.gz';
 const SITE_CHILDREN = 3;
 const ODD_PERCENT = 12;
 const ODD: readonly PageKind[] = ['missing', 'broken', 'busy-once', 'private', 'poison', 'hangs'];
@@ -104,7 +112,18 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
     return hrefs;
   };
 
+  /** An index names some sitemaps, each of which lists some pages; a packed file, so that only a sitemap is fetched from there. */
+  const sitemapAt = (site: string, path: string): ModelPage | null => {
+    const pagesOf = (part: number): string[] => Array.from({ length: PART_PAGES }, (_, n) => `${site}/only/${part * PART_PAGES + n}`);
+    const part = /^part\/([0-2])\.gz$/.exec(path)?.[1];
+    if (part !== undefined) return { kind: 'sitemap', target: '', hrefs: pagesOf(Number(part)) };
+    if (path === INDEX_PATH) return { kind: 'sitemap', target: '', hrefs: [], sitemaps: Array.from({ length: PARTS }, (_, n) => `${site}/part/${n}.gz`) };
+    const only = /^only\/(\d)$/.exec(path)?.[1];
+    return only !== undefined && Number(only) < PARTS * PART_PAGES ? { kind: 'plain', target: '', hrefs: [] } : null;
+  };
+
   const FORM = /^http:\/\/s(\d+)\.example\/(?:(p|r|private)\/(\d+))?$/;
+  const SITEMAP_FORM = /^(http:\/\/s\d+\.example)\/(.+)$/;
 
   return {
     plan,
@@ -113,7 +132,10 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
     siteNamed: (name) => site(Number(name.slice(1, name.indexOf('.')))),
     page: (url) => {
       const found = FORM.exec(url);
-      if (!found) return null;
+      if (!found) {
+        const [, site, path] = (plan.sitemaps && SITEMAP_FORM.exec(url)) || [];
+        return site !== undefined && path !== undefined ? sitemapAt(site, path) : null;
+      }
       const of = site(Number(found[1]));
       const number = Number(found[3] ?? 0);
       if (number >= of.pages) return null;

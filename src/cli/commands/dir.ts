@@ -1,11 +1,9 @@
 /** The crawl that a command is about. */
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { FILES, readIdentity, type Identity } from '../../crawl/folder.ts';
+import type { Identity } from '../../crawl/folder.ts';
+import { openReader } from '../../crawl/read.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Reader } from '../../frontier/store.ts';
-import { openSqliteReader } from '../../store/sqlite/reader.ts';
 import type { Read } from '../flags.ts';
 
 export const crawlDirOf = ({ words }: Read, more = 0): string => {
@@ -17,10 +15,7 @@ export const crawlDirOf = ({ words }: Read, more = 0): string => {
 
 /** Opens the crawl's store to read it, and closes it whatever happens. */
 export const withReader = async <T>(dir: string, work: (reader: Reader, identity: Identity) => T | Promise<T>): Promise<T> => {
-  const identity = readIdentity(dir);
-  const path = join(dir, FILES.store);
-  if (!existsSync(path)) throw new UsageError(`crawl "${dir}" has no store yet: it was stopped before it began; "gossamer resume ${dir}" begins it`);
-  const reader = openSqliteReader(path);
+  const { reader, identity } = openReader(dir);
   try {
     return await work(reader, identity);
   } finally {

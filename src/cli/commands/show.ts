@@ -1,13 +1,9 @@
 /** `gossamer show`: what is known of one URL, and what was archived of it. */
 
-import { join } from 'node:path';
-import { readRecords, splitHttp } from '../../archive/reader.ts';
-import { FILES } from '../../crawl/folder.ts';
+import { readArchived } from '../../crawl/archived.ts';
 import { writeBytes, writeDuration } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Place, PlacedPage } from '../../model/settlement.ts';
-import { decodeBytes } from '../../parse/charset.ts';
-import { inflate } from '../../parse/inflate.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import type { Reader } from '../../frontier/store.ts';
@@ -41,7 +37,7 @@ export const showCommand: Command = {
       const wanted = (['text', 'html', 'headers'] as const).filter((name) => read.switches.has(name));
       if (wanted.length === 0) console.log(describe(page));
       else if (!page.place) throw new UsageError(`nothing was archived of ${page.url}: its outcome is ${page.outcome}`);
-      else for (const name of wanted) process.stdout.write(archived(join(dir, FILES.warc), page.place, name));
+      else for (const name of wanted) process.stdout.write(archived(dir, page.place, name));
       return 0;
     });
   },
@@ -64,6 +60,7 @@ const describe = (page: PlacedPage): string => {
     ['found on', page.via || 'a seed'],
     ['tries', String(page.tries)],
     ['detail', page.detail],
+    ['extracted', page.extracted],
     ['archive', page.place ? `${page.place.file}, offset ${page.place.offset}, ${page.place.length} bytes` : 'nothing'],
   ];
   return [bold(page.url), ...rows.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(10)}${value}`)].join('\n');
@@ -79,22 +76,10 @@ const unsettled = (reader: Reader, url: string, site: string): string => {
 };
 
 const archived = (dir: string, place: Place, what: 'text' | 'html' | 'headers'): string => {
-  let out = '';
-  for (const { headers, block } of readRecords(join(dir, place.file), place.offset, place.offset + place.groupLength)) {
-    const type = headers['warc-type'];
-    if (what === 'text' && type === 'conversion') out += `${block.toString('utf8')}\n`;
-    if (what === 'headers' && type === 'request') out += block.toString('latin1');
-    if (what === 'headers' && type === 'response') out += splitHttp(block).head;
-    if (what === 'html' && type === 'response') out += decoded(splitHttp(block));
+  switch (what) {
+    case 'text': return readArchived(dir, place, 'text').replace(/.$/s, '$&\n');
+    case 'html': return readArchived(dir, place, 'html');
+    case 'headers': return readArchived(dir, place, 'answerHead') + readArchived(dir, place, 'requestHead');
+    default: return what satisfies never;
   }
-  return out;
-};
-
-/** Far above what --body-max allows to inflate to. */
-const SHOWN_BYTES_MAX = 512 * 1024 ** 2;
-
-const decoded = ({ head, body }: { head: string; body: Buffer }): string => {
-  const field = (name: string): string => new RegExp(`^${name}[ \\t]*:(.*)$`, 'im').exec(head)?.[1]?.trim() ?? '';
-  const { bytes } = inflate(body, field('content-encoding'), SHOWN_BYTES_MAX);
-  return decodeBytes({ bytes, contentType: field('content-type'), html: true }).text;
 };

@@ -11,7 +11,7 @@ import { crawlDirOf, withReader } from './dir.ts';
 export const statusCommand: Command = {
   name: 'status',
   usage: 'status <dir> [--json]',
-  says: 'Show how many links are waiting, leased, settled (by outcome), parked and held.',
+  says: 'Show how far a crawl is: how many links are waiting, leased, settled (by outcome), parked and held.',
   flags: [{ name: 'json', says: 'print one JSON object' }],
   example: 'gossamer status ./crawl',
   run: async (read) => {

@@ -12,7 +12,7 @@ import { bold, dim } from '../terminal.ts';
 export const worldCommand: Command = {
   name: 'world',
   usage: 'world [flags]',
-  says: 'Serve a small, made-up web on this machine, with good, slow and broken sites, until Ctrl-C.',
+  says: 'Serve a small, made-up web on this machine until Ctrl-C: good, slow and broken sites.',
   flags: [
     { name: 'sites', value: 'N', says: `how many sites (default ${demoPlan.sites})` },
     { name: 'pages', value: 'N', says: `how many pages in all (default ${demoPlan.pages})` },

@@ -16,32 +16,45 @@ interface SiteRow extends LineEnds {
   due_at: number;
 }
 
-export const admit = (book: Book, links: readonly Link[]): Admitted => {
-  const bySite = new Map<string, Waiting[]>();
+/** A site with the links of this batch that are new to it. */
+interface Arrivals {
+  readonly site: SiteRow;
+  readonly links: Waiting[];
+}
+
+export const admit = (book: Book, links: readonly Link[], siteWaitingMax: number | null): Admitted => {
+  const bySite = new Map<string, Arrivals>();
+  const full = new Set<string>();
   let admitted = 0;
+  let forgotten = 0;
   for (const link of links) {
     const print = fingerprint(link.url);
     if (book.provisional.has(print) || book.seen.has(print)) continue;
+    let arrivals = bySite.get(link.site);
+    if (!arrivals) bySite.set(link.site, (arrivals = { site: findSite(book, link.site) ?? addSite(book, link.site), links: [] }));
+    if (siteWaitingMax !== null && !link.first && arrivals.site.waiting + arrivals.links.length >= siteWaitingMax) {
+      full.add(link.site); // and its fingerprint is not kept: a later page can bring it again
+      forgotten++;
+      continue;
+    }
     book.provisional.add(print);
+    arrivals.links.push({ link, tries: 0 });
     admitted++;
-    const waiting = bySite.get(link.site);
-    if (waiting) waiting.push({ link, tries: 0 });
-    else bySite.set(link.site, [{ link, tries: 0 }]);
   }
-  for (const [site, waiting] of bySite) lineUp(book, site, waiting);
-  if (admitted > 0) book.tally.changes++;
-  return { admitted, seen: links.length - admitted };
+  for (const arrivals of bySite.values()) if (arrivals.links.length > 0) lineUp(book, arrivals);
+  book.tally.forgotten += forgotten;
+  if (admitted + forgotten > 0) book.tally.changes++;
+  return { admitted, seen: links.length - admitted - forgotten, forgotten, full: [...full] };
 };
 
-const lineUp = (book: Book, name: string, waiting: readonly Waiting[]): void => {
-  const site = findSite(book, name) ?? addSite(book, name);
-  putFirst(book, site, waiting.filter((one) => one.link.first));
-  appendToLine(book, site, waiting.filter((one) => !one.link.first));
+const lineUp = (book: Book, { site, links }: Arrivals): void => {
+  putFirst(book, site, links.filter((one) => one.link.first));
+  appendToLine(book, site, links.filter((one) => !one.link.first));
   book.sql('UPDATE site SET waiting = waiting + ?, head = ?, head_at = ?, tail = ? WHERE id = ?')
-    .run(waiting.length, site.head, site.head_at, site.tail, site.id);
-  if (site.state === SITE_PARKED) book.tally.parked += waiting.length;
-  else if (site.state === SITE_HELD) book.tally.held += waiting.length;
-  else book.tally.waiting += waiting.length;
+    .run(links.length, site.head, site.head_at, site.tail, site.id);
+  if (site.state === SITE_PARKED) book.tally.parked += links.length;
+  else if (site.state === SITE_HELD) book.tally.held += links.length;
+  else book.tally.waiting += links.length;
   if (site.state === SITE_REST) book.notBefore[site.shard] = Math.min(book.notBefore[site.shard]!, site.due_at);
 };
 

@@ -80,14 +80,5 @@ const logSeen = (book: Book): void => {
   book.sql('INSERT INTO seen (fingerprints) VALUES (?)').run(new Uint8Array(prints.buffer));
 };
 
-/** Reads the log of fingerprints into the table in memory. */
-export const loadSeen = (db: DatabaseSync, add: (print: bigint) => void): void => {
-  for (const row of db.prepare('SELECT fingerprints FROM seen ORDER BY id').iterate()) {
-    const bytes = row['fingerprints'] as Uint8Array;
-    const prints = new BigUint64Array(bytes.slice().buffer);
-    for (const print of prints) add(print);
-  }
-};
-
 /** 53 bits of a URL's fingerprint, which SQLite and JavaScript both hold as a plain number. */
 export const urlKey = (url: string): number => Number(fingerprint(url) >> 11n);

@@ -21,9 +21,9 @@ export const censusOf = (sql: Book['sql'], tally: Tally, now: number): Census =>
     const room = SITES_DUE_COUNTED_MAX - sitesDue;
     if (room > 0) sitesDue += (sql(DUE_SQL).get(shard, now, room) as { n: number }).n;
   }
-  const { waiting, leased, parked, held, settled, pages, changes, archive, archivedBytes, marks } = tally;
+  const { waiting, leased, parked, held, settled, forgotten, pages, changes, archive, archivedBytes, marks } = tally;
   return {
-    now, waiting, leased, parked, held, settled: { ...settled }, pages,
+    now, waiting, leased, parked, held, settled: { ...settled }, forgotten, pages,
     sites: { known: tally.sites, parked: tally.sitesParked, held: tally.sitesHeld },
     sitesDue, next: sitesDue > 0 ? null : next, changes, archive, archivedBytes, marks: { ...marks },
   };

@@ -88,8 +88,8 @@ const lease = (book: Book, site: DueSite, { ask, now }: { ask: Ask; now: number 
   };
 };
 
-const robotsOf = (book: Book, origin: string): RobotsRecord | null => {
-  const row = book.sql('SELECT fetched_at, expires_at, verdict, rules, crawl_delay_ms FROM robots WHERE origin = ?').get(origin);
+export const robotsOf = ({ sql }: Pick<Book, 'sql'>, origin: string): RobotsRecord | null => {
+  const row = sql('SELECT fetched_at, expires_at, verdict, rules, crawl_delay_ms FROM robots WHERE origin = ?').get(origin);
   if (!row) return null;
   return {
     origin,

@@ -17,33 +17,31 @@ export interface LineWalk {
   readonly visited: BlockSet;
 }
 
-interface Block {
-  readonly next: number | null;
-  readonly read_to: number;
-  readonly via: string;
-  readonly links: string;
-}
+type BlockRow = readonly [next: number | null, readTo: number, via: string, links: string];
 
 /** Null when the line is whole; otherwise what is wrong with it. What comes before the break is met. */
 export const walkLine = ({ sql, site, visited }: LineWalk, meet: (waiting: Waiting) => void): string | null => {
+  const select = sql('SELECT next, read_to, via, links FROM block WHERE id = ?');
+  select.setReturnArrays(true); // see eachRow
   let last: number | null = null;
   for (let id = site.head; id !== null; ) {
-    const block = sql('SELECT next, read_to, via, links FROM block WHERE id = ?').get(id) as Block | undefined;
+    const block = select.get(id) as unknown as BlockRow | undefined;
     if (!block) return `block ${id} is missing`;
     if (!visited.add(id)) return `block ${id} is in two places`;
-    const links = linksFrom(block, id === site.head ? site.head_at : block.read_to);
-    if (links === null) return `block ${id} cannot be read`;
-    for (const line of links) meet(readWaiting(line, block.via, site.name));
-    [last, id] = [id, block.next];
+    const [next, readTo, via, links] = block;
+    const lines = linksFrom({ links }, id === site.head ? site.head_at : readTo);
+    if (lines === null) return `block ${id} cannot be read`;
+    for (const line of lines) meet(readWaiting(line, via, site.name));
+    [last, id] = [id, next];
   }
   return last === site.tail ? null : `it ends with block ${last}, but should end with ${site.tail}`;
 };
 
 /** A link as the line writes it: four numbers and an address. */
-const LINE = /^\d+ \d+ [01] -?\d+ https?:\/\/\S+$/;
+const LINE = /^\d+ \d+ [0-5] -?\d+ https?:\/\/\S+$/;
 
 /** The links of a block from this character on; null when something else is there. */
-export const linksFrom = ({ links }: Pick<Block, 'links'>, from: number): string[] | null => {
+export const linksFrom = ({ links }: { readonly links: string }, from: number): string[] | null => {
   if (from < 0 || from >= links.length || !links.endsWith('\n') || (from > 0 && links[from - 1] !== '\n')) return null;
   const lines = links.slice(from, -1).split('\n');
   return lines.every((line) => LINE.test(line)) ? lines : null;

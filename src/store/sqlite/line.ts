@@ -19,16 +19,25 @@ export interface LineEnds {
 /** A block is read whole for each link taken from it, so it stays about one database page long. */
 const BLOCK_CHARS_MAX = 3_500;
 
-const write = ({ link, tries }: Waiting): string =>
-  `${link.depth} ${link.hops} ${link.fallback ? 1 : 0} ${tries} ${link.url}\n`;
+/** The third number of a line: what marks a link has, a bit each. */
+const FALLBACK = 1;
+const NAMED_SITEMAP = 2;
+const LISTED_SITEMAP = 4;
+
+const marksOf = ({ fallback, sitemap }: Link): number =>
+  (fallback ? FALLBACK : 0) | (sitemap === 'named' ? NAMED_SITEMAP : sitemap === 'listed' ? LISTED_SITEMAP : 0);
+
+const write = ({ link, tries }: Waiting): string => `${link.depth} ${link.hops} ${marksOf(link)} ${tries} ${link.url}\n`;
 
 /** A link as a block has it, without the end of its line. */
 export const readWaiting = (line: string, via: string, site: string): Waiting => {
-  const [depth, hops, fallback, tries, url] = line.split(' ', 5) as [string, string, string, string, string];
-  return {
-    tries: Number(tries),
-    link: { url: url as CanonicalUrl, site, depth: Number(depth), via, hops: Number(hops), fallback: fallback === '1', first: false },
+  const [depth, hops, written, tries, url] = line.split(' ', 5) as [string, string, string, string, string];
+  const marks = Number(written);
+  const link: Link = {
+    url: url as CanonicalUrl, site, depth: Number(depth), via, hops: Number(hops), fallback: (marks & FALLBACK) !== 0, first: false,
   };
+  if (marks <= FALLBACK) return { tries: Number(tries), link };
+  return { tries: Number(tries), link: { ...link, sitemap: marks & NAMED_SITEMAP ? 'named' : 'listed' } };
 };
 
 const insertBlock = (book: Pick<Book, 'sql'>, next: number | null, block: { via: string; links: string }): number =>

@@ -1,18 +1,21 @@
 /** Reading for people: short transactions, while the crawl runs or after. */
 
 import { DatabaseSync } from 'node:sqlite';
-import { StoreFault, type PageFilter, type Reader, type SiteView } from '../../frontier/store.ts';
+import { StoreFault, type LinkView, type PageFilter, type PageSlice, type Reader } from '../../frontier/store.ts';
 import type { CanonicalUrl } from '../../model/link.ts';
 import type { OutcomeName } from '../../model/outcome.ts';
 import type { PlacedPage } from '../../model/settlement.ts';
 import { preparing, readTally, urlKey, type Book } from './book.ts';
 import { censusOf } from './census.ts';
+import { robotsOf } from './claim.ts';
 import { storeFault } from './fault.ts';
+import { findInLine } from './find-in-line.ts';
 import type { Waiting } from './line.ts';
-import { SITE_HELD, SITE_LEASED, SITE_PARKED, versionOf } from './schema.ts';
+import { siteNamed, sitesCount, sitesOf } from './read-sites.ts';
+import { versionOf } from './schema.ts';
 
-/** Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. */
-const ROWS_AT_ONCE = 1_000;
+/** Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. With the largest extracted values, 6 MiB. */
+const ROWS_AT_ONCE = 100;
 
 export const openSqliteReader = (path: string): Reader => {
   try {
@@ -25,9 +28,16 @@ export const openSqliteReader = (path: string): Reader => {
     return {
       census: () => censusOf(sql, readTally(db), Date.now()),
       pages: (filter) => pagesOf(sql, filter),
+      pagesAfter: (row, filter) => sliceOf(sql, row, filter),
+      lastRow: () => lastRowOf(sql),
       page: (url, site) => pageOf(sql, url, site),
-      isWaiting: (url, site) => isInLine(sql, url, site),
-      site: (name) => siteOf(sql, name),
+      isWaiting: (url, site) => findInLine(sql, url, site).found !== null,
+      link: (url, site) => atOneMoment(db, () => linkOf(sql, url, site)),
+      site: (name) => siteNamed(sql, name),
+      sites: (query) => sitesOf(sql, query),
+      sitesCount: (search) => sitesCount(sql, search),
+      robots: (origin) => robotsOf({ sql }, origin),
+      lastFailure: (site) => lastFailureOf(sql, site),
       close: () => db.close(),
     };
   } catch (error) {
@@ -38,8 +48,21 @@ export const openSqliteReader = (path: string): Reader => {
 type Row = Record<string, unknown>;
 
 function* pagesOf(sql: Book['sql'], filter: PageFilter): Generator<PlacedPage> {
-  const where: string[] = ['page.id > ?'];
-  const values: (string | number)[] = [];
+  const end = lastRowOf(sql);
+  let left = filter.limit ?? Infinity;
+  for (let row = 0; row < end && left > 0; ) {
+    const slice = sliceOf(sql, row, { ...filter, limit: left });
+    yield* slice.pages;
+    left -= slice.pages.length;
+    row = slice.row;
+  }
+}
+
+const sliceOf = (sql: Book['sql'], after: number, filter: PageFilter): PageSlice => {
+  const where: string[] = ['page.id > ? AND page.id <= ?'];
+  // The end is read first: rows that come meanwhile lie behind it, and where none matches the whole way to it is done.
+  const end = lastRowOf(sql);
+  const values: (string | number)[] = [after, end];
   if (filter.site !== undefined) add('page.site = (SELECT id FROM site WHERE name = ?)', filter.site);
   if (filter.status !== undefined) add('status = ?', filter.status);
   if (filter.outcome !== undefined) add('outcome = ?', filter.outcome);
@@ -47,19 +70,13 @@ function* pagesOf(sql: Book['sql'], filter: PageFilter): Generator<PlacedPage> {
     where.push(condition);
     values.push(value);
   }
-  const text = `SELECT page.*, site.name AS site_name FROM page JOIN site ON site.id = page.site
-    WHERE ${where.join(' AND ')} ORDER BY page.id LIMIT ?`;
-  let left = filter.limit ?? Infinity;
-  let last = 0;
-  while (left > 0) {
-    const wanted = Math.min(left, ROWS_AT_ONCE);
-    const rows = sql(text).all(last, ...values, wanted) as Row[];
-    for (const row of rows) yield toPage(row);
-    left -= rows.length;
-    if (rows.length < wanted) return;
-    last = rows.at(-1)!['id'] as number;
-  }
-}
+  const wanted = Math.min(filter.limit ?? Infinity, ROWS_AT_ONCE);
+  const rows = sql(`SELECT page.*, site.name AS site_name FROM page JOIN site ON site.id = page.site
+    WHERE ${where.join(' AND ')} ORDER BY page.id LIMIT ?`).all(...values, wanted) as Row[];
+  return { pages: rows.map(toPage), row: rows.length < wanted ? end : (rows.at(-1)!['id'] as number) };
+};
+
+const lastRowOf = (sql: Book['sql']): number => (sql('SELECT coalesce(max(id), 0) AS last FROM page').get() as { last: number }).last;
 
 const pageOf = (sql: Book['sql'], url: string, site: string): PlacedPage | null => {
   const row = sql(`SELECT page.*, site.name AS site_name FROM page JOIN site ON site.id = page.site
@@ -67,17 +84,35 @@ const pageOf = (sql: Book['sql'], url: string, site: string): PlacedPage | null 
   return row ? toPage(row) : null;
 };
 
-/** Walks the blocks of the site's line; a line of 100,000 links is some 2,000 of them. */
-const isInLine = (sql: Book['sql'], url: string, site: string): boolean => {
-  const at = sql('SELECT head AS next, head_at AS read_to FROM site WHERE name = ?').get(site) as { next: number | null; read_to: number } | undefined;
-  for (let id = at?.next ?? null, from = at?.read_to ?? 0; id !== null; ) {
-    const block = sql('SELECT next, links FROM block WHERE id = ?').get(id) as { next: number | null; links: string } | undefined;
-    if (!block) return false; // taken since the last look
-    if (block.links.slice(from).includes(` ${url}\n`)) return true;
-    id = block.next;
-    from = id === null ? 0 : ((sql('SELECT read_to FROM block WHERE id = ?').get(id) as { read_to: number } | undefined)?.read_to ?? 0);
+/** Several short reads that must agree with each other. */
+const atOneMoment = <T>(db: DatabaseSync, read: () => T): T => {
+  db.exec('BEGIN');
+  try {
+    return read();
+  } finally {
+    db.exec('COMMIT');
   }
-  return false;
+};
+
+const linkOf = (sql: Book['sql'], url: string, site: string): LinkView => {
+  const view = siteNamed(sql, site);
+  const page = view && pageOf(sql, url, site);
+  if (!view || page) return { state: page ? 'settled' : 'unknown', page, open: null, site: view, lookedAt: 0 };
+  if (view.leased === url) {
+    const { leased } = sql('SELECT leased FROM site WHERE name = ?').get(site) as { leased: string };
+    return { state: 'leased', page: null, open: { ...(JSON.parse(leased) as Waiting), ahead: 0 }, site: view, lookedAt: 0 };
+  }
+  const { found, lookedAt } = findInLine(sql, url, site);
+  const inLine = view.state === 'parked' || view.state === 'held' ? view.state : 'waiting'; // also while another of its links is leased
+  return { state: found ? inLine : 'unknown', page: null, open: found, site: view, lookedAt };
+};
+
+/** What trouble leaves behind when a link is given up; while it is tried again there is no row. */
+const lastFailureOf = (sql: Book['sql'], site: string): PlacedPage | null => {
+  const row = sql(`SELECT page.*, site.name AS site_name FROM page INDEXED BY page_of_site JOIN site ON site.id = page.site
+    WHERE page.site = (SELECT id FROM site WHERE name = ?) AND (outcome = 'server-error' OR outcome GLOB 'failed-*')
+    ORDER BY page.id DESC LIMIT 1`).get(site) as Row | undefined;
+  return row ? toPage(row) : null;
 };
 
 const toPage = (row: Row): PlacedPage => ({
@@ -100,32 +135,9 @@ const toPage = (row: Row): PlacedPage => ({
   tries: row['tries'] as number,
   robots: row['robots'] as string,
   detail: row['detail'] as string,
+  extracted: row['extracted'] as string,
   place: row['file'] === null ? null : {
     file: row['file'] as string, offset: row['offset'] as number,
     length: row['length'] as number, groupLength: row['group_length'] as number,
   },
 });
-
-const siteOf = (sql: Book['sql'], name: string): SiteView | null => {
-  const row = sql('SELECT * FROM site WHERE name = ?').get(name) as Row | undefined;
-  if (!row) return null;
-  return {
-    site: name,
-    state: stateOf(row),
-    waiting: row['waiting'] as number,
-    pages: row['pages'] as number,
-    dueAt: row['due_at'] as number,
-    delayMs: row['delay_ms'] as number,
-    failures: row['failures'] as number,
-    leased: row['leased'] === null ? '' : (JSON.parse(row['leased'] as string) as Waiting).link.url,
-  };
-};
-
-const stateOf = (row: Row): SiteView['state'] => {
-  switch (row['state']) {
-    case SITE_LEASED: return 'leased';
-    case SITE_PARKED: return 'parked';
-    case SITE_HELD: return 'held';
-    default: return (row['waiting'] as number) > 0 ? 'waiting' : 'idle';
-  }
-};

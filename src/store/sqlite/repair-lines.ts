@@ -3,7 +3,7 @@
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import { urlKey } from './book.ts';
-import type { Checked } from './check.ts';
+import { eachRow, type Checked } from './check.ts';
 import { appendToLine, readWaiting, type LineEnds, type Waiting } from './line.ts';
 import { createBlockSet, linksFrom, walkLine, type BlockSet, type SiteEnds } from './line-walk.ts';
 
@@ -56,7 +56,7 @@ const writeEnds = ({ sql }: Checked, id: number, { head, head_at, tail }: LineEn
 
 const adoptOrphans = (checked: Checked, owned: BlockSet): number => {
   const { sql } = checked;
-  const ids = (sql('SELECT id FROM block ORDER BY id').all() as { id: number }[]).map(({ id }) => id).filter((id) => !owned.has(id));
+  const ids = [...eachRow<[number]>(sql('SELECT id FROM block ORDER BY id'))].map(([id]) => id).filter((id) => !owned.has(id));
   let adopted = 0;
   for (const id of ids) {
     const block = sql('SELECT read_to, via, links FROM block WHERE id = ?').get(id) as { read_to: number; via: string; links: string };

@@ -5,15 +5,16 @@ import { StoreFault } from '../../frontier/store.ts';
 import type { FingerprintTable } from '../../lib/fingerprint-table.ts';
 import { createFingerprintTable } from '../../lib/fingerprint-table.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
-import type { CanonicalUrl } from '../../model/link.ts';
+import type { CanonicalUrl, Link } from '../../model/link.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
-import { loadSeen, preparing, readTally } from './book.ts';
+import { preparing, readTally } from './book.ts';
 import type { Checked } from './check.ts';
 import { storeFault } from './fault.ts';
 import { putFirst, type LineEnds } from './line.ts';
 import { knowsLink, mendLines, siteNamedFor } from './repair-lines.ts';
 import { openDatabase } from './schema.ts';
 import { survey, type Survey } from './survey.ts';
+import { replaySeen } from './snapshot.ts';
 
 export interface RepairPlan {
   /** Pages whose record is damaged or missing: their rows go, their links wait again. */
@@ -89,8 +90,9 @@ const putPageBack = (checked: Checked, id: number): boolean => {
 
 const putLinkFirst = (checked: Checked, { site: id, url, depth, via }: { site: number; url: string; depth: number; via: string }): void => {
   const site = checked.sql('SELECT name, head, head_at, tail FROM site WHERE id = ?').get(id) as unknown as LineEnds & { name: string };
-  const link = { url: url as CanonicalUrl, site: site.name, depth, via, hops: 0, fallback: false, first: true };
-  putFirst(checked, site, [{ link, tries: 0 }]);
+  const link: Link = { url: url as CanonicalUrl, site: site.name, depth, via, hops: 0, fallback: false, first: true };
+  // A robots.txt leads to nothing but sitemaps. What such a sitemap lists cannot be told from a page, and waits as one.
+  putFirst(checked, site, [{ link: via.endsWith('/robots.txt') ? { ...link, sitemap: 'named' } : link, tries: 0 }]);
   checked.sql('UPDATE site SET waiting = waiting + 1, head = ?, head_at = ?, tail = ? WHERE id = ?').run(site.head, site.head_at, site.tail, id);
 };
 
@@ -108,7 +110,7 @@ const putUrlsBack = (checked: Checked, urls: ReadonlySet<string>): number => {
 
 const seenOf = ({ db }: Checked): FingerprintTable => {
   const seen = createFingerprintTable();
-  loadSeen(db, (print) => seen.add(print));
+  replaySeen(db, 0, (print) => seen.add(print));
   return seen;
 };
 
@@ -127,6 +129,8 @@ const mendLog = (checked: Checked, rows: Survey, did: Repaired): void => {
   did.printsAdded = unseen.length;
   if (rows.lost.size > 0 || rows.repeated > 0) did.printsDropped = dropPrints(checked, rows.lost);
   if (unseen.length > 0) checked.sql('INSERT INTO seen (fingerprints) VALUES (?)').run(new Uint8Array(BigUint64Array.from(unseen).buffer));
+  // The snapshot beside the database is of the log as it was.
+  if (did.printsAdded + did.printsDropped > 0) checked.sql("DELETE FROM meta WHERE name = 'snapshot'").run();
 };
 
 const dropPrints = ({ sql }: Checked, lost: FingerprintTable): number => {

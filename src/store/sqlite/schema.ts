@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** What a site is doing. The due index holds just the sites at rest that have a waiting link. */
 export const SITE_REST = 0;
@@ -56,7 +56,7 @@ const TABLES = `
     outcome TEXT NOT NULL, status INTEGER, at REAL NOT NULL, duration_ms REAL NOT NULL,
     content_type TEXT NOT NULL, bytes INTEGER NOT NULL, title TEXT NOT NULL, language TEXT NOT NULL,
     redirect TEXT NOT NULL, digest TEXT NOT NULL, truncated TEXT NOT NULL, noindex INTEGER NOT NULL,
-    depth INTEGER NOT NULL, via TEXT NOT NULL, tries INTEGER NOT NULL, robots TEXT NOT NULL, detail TEXT NOT NULL,
+    depth INTEGER NOT NULL, via TEXT NOT NULL, tries INTEGER NOT NULL, robots TEXT NOT NULL, detail TEXT NOT NULL, extracted TEXT NOT NULL,
     file TEXT, offset INTEGER, length INTEGER, group_length INTEGER
   ) STRICT;
   CREATE INDEX page_of_site ON page (site, url_key);
@@ -72,8 +72,9 @@ const WAL_BYTES_MAX = 64 * 1024 * 1024;
 export const openDatabase = (path: string): DatabaseSync => {
   const db = new DatabaseSync(path);
   // WAL with synchronous NORMAL: a killed process loses nothing, a power failure the last seconds.
+  // No checkpoint by itself: the archive is synced before each (store.ts).
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB};
-    PRAGMA journal_size_limit = ${WAL_BYTES_MAX}; PRAGMA wal_autocheckpoint = 4000; PRAGMA busy_timeout = 5000;`);
+    PRAGMA journal_size_limit = ${WAL_BYTES_MAX}; PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = 5000;`);
   const version = versionOf(db);
   if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
   return db;

@@ -110,11 +110,11 @@ const settleOne = (book: Book, { settlement, site, place }: Settling): void => {
 
 export const writePage = (book: Book, site: number, { page, place }: { page: Page; place: Place | null }): void => {
   book.sql(`INSERT INTO page (site, url_key, url, outcome, status, at, duration_ms, content_type, bytes, title, language, redirect,
-      digest, truncated, noindex, depth, via, tries, robots, detail, file, offset, length, group_length)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      digest, truncated, noindex, depth, via, tries, robots, detail, extracted, file, offset, length, group_length)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
     .run(site, urlKey(page.url), page.url, page.outcome, page.status, page.at, page.durationMs, page.contentType, page.bytes,
       page.title, page.language, page.redirect, page.digest, page.truncated, page.noindex ? 1 : 0, page.depth, page.via,
-      page.tries, page.robots, page.detail, place?.file ?? null, place?.offset ?? null, place?.length ?? null, place?.groupLength ?? null);
+      page.tries, page.robots, page.detail, page.extracted, place?.file ?? null, place?.offset ?? null, place?.length ?? null, place?.groupLength ?? null);
   countSettled(book.tally, page.outcome);
 };
 

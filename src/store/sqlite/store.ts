@@ -3,17 +3,17 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreFault, type Archive, type Ask, type Order, type Store } from '../../frontier/store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createFingerprintTable } from '../../lib/fingerprint-table.ts';
 import type { ArchiveEnd, Census } from '../../model/census.ts';
 import type { Link } from '../../model/link.ts';
 import type { Settlement } from '../../model/settlement.ts';
 import { admit } from './admit.ts';
-import { inTransaction, loadSeen, openBook, readTally, type Book } from './book.ts';
+import { inTransaction, openBook, readTally, type Book } from './book.ts';
 import { censusOf } from './census.ts';
 import { claim } from './claim.ts';
 import { storeFault } from './fault.ts';
 import { openDatabase, SCHEMA_VERSION, versionOf } from './schema.ts';
 import { settle } from './settle.ts';
+import { loadSeen, writeSnapshot } from './snapshot.ts';
 import { steer } from './steer.ts';
 
 export interface SqliteStoreOptions {
@@ -26,7 +26,7 @@ export interface SqliteStoreOptions {
 
 /** One call of a verb, for those that send several at once. */
 export type StoreCall =
-  | { readonly verb: 'admit'; readonly links: readonly Link[] }
+  | { readonly verb: 'admit'; readonly links: readonly Link[]; readonly siteWaitingMax: number | null }
   | { readonly verb: 'claim'; readonly ask: Ask }
   | { readonly verb: 'settle'; readonly settlements: readonly Settlement[] }
   | { readonly verb: 'steer'; readonly orders: readonly Order[] }
@@ -40,15 +40,40 @@ export interface SqliteStore extends Store {
   seenBytes(): number;
 }
 
+/** About 16 MiB of log between two checkpoints: long enough to be rare, short enough to be quick. */
+const CHECKPOINT_ROWS = 2_000;
+
+/** Rows that a call may write, roughly. */
+const rowsOf = (call: StoreCall): number => {
+  switch (call.verb) {
+    case 'admit': return call.links.length;
+    case 'claim': return call.ask.visits;
+    case 'settle': return 2 * call.settlements.length;
+    case 'steer':
+    case 'census': return 0;
+    default: return call satisfies never;
+  }
+};
+
 /** Opening frees every lease: nothing outlives the process in an embedded store. */
 export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
-  const book = open(options);
+  const { book, replayed } = open(options);
   let closed = false;
+  let rowsInWal = 0;
+  /** Records before the rows that point to them, on disk too: what a checkpoint writes is never ahead of the archive. */
+  const checkpoint = (): void => {
+    book.archive.sync();
+    book.sql('PRAGMA wal_checkpoint(PASSIVE)').get();
+    rowsInWal = 0;
+  };
   const run = (calls: readonly StoreCall[]): unknown[] => {
     if (closed) throw new StoreFault('the store is closed', 'open the crawl again');
     if (calls.every((call) => call.verb === 'census')) return calls.map((call) => perform(book, call));
     try {
-      return inTransaction(book, () => calls.map((call) => perform(book, call)));
+      if (rowsInWal >= CHECKPOINT_ROWS) checkpoint(); // before the work: if it fails, nothing was done
+      const results = inTransaction(book, () => calls.map((call) => perform(book, call)));
+      rowsInWal += calls.reduce((sum, call) => sum + rowsOf(call), 1);
+      return results;
     } catch (error) {
       throw storeFault(error);
     }
@@ -62,15 +87,19 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
     ...storeOver(one, async () => {
       if (closed) return;
       closed = true;
-      book.archive.close();
-      book.db.close();
+      try {
+        book.archive.close();
+        writeSnapshot(book.db, options.path, { seen: book.seen, replayed });
+      } finally {
+        book.db.close();
+      }
     }),
   };
 };
 
 /** The verbs of a store as calls that are sent somewhere. */
 export const storeOver = (send: <T>(call: StoreCall) => Promise<T>, close: Store['close']): Store => ({
-  admit: (links) => send({ verb: 'admit', links }),
+  admit: (links, siteWaitingMax = null) => send({ verb: 'admit', links, siteWaitingMax }),
   claim: (ask) => send({ verb: 'claim', ask }),
   settle: (settlements) => send({ verb: 'settle', settlements }),
   steer: (orders) => send({ verb: 'steer', orders }),
@@ -80,7 +109,7 @@ export const storeOver = (send: <T>(call: StoreCall) => Promise<T>, close: Store
 
 const perform = (book: Book, call: StoreCall): unknown => {
   switch (call.verb) {
-    case 'admit': return admit(book, call.links);
+    case 'admit': return admit(book, call.links, call.siteWaitingMax);
     case 'claim': return claim(book, call.ask);
     case 'settle': return settle(book, call.settlements);
     case 'steer': return steer(book, call.orders);
@@ -89,7 +118,7 @@ const perform = (book: Book, call: StoreCall): unknown => {
   }
 };
 
-const open = (options: SqliteStoreOptions): Book => {
+const open = (options: SqliteStoreOptions): { book: Book; replayed: number } => {
   let db: DatabaseSync | undefined;
   try {
     db = openDatabase(options.path);
@@ -99,9 +128,8 @@ const open = (options: SqliteStoreOptions): Book => {
         'use the version of gossamer that made it');
     }
     const { moment, archive } = readTally(db);
-    const seen = createFingerprintTable();
-    loadSeen(db, (print) => seen.add(print));
-    return openBook({ db, clock: options.clock(moment), archive: options.archive(archive), seen });
+    const { seen, replayed } = loadSeen(db, options.path);
+    return { book: openBook({ db, clock: options.clock(moment), archive: options.archive(archive), seen }), replayed };
   } catch (error) {
     db?.close();
     throw storeFault(error);

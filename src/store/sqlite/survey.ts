@@ -9,8 +9,8 @@ import { createFingerprintTable, type FingerprintTable } from '../../lib/fingerp
 import { ANSWERED_OUTCOMES, type OutcomeName } from '../../model/outcome.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
 import { shardOf } from '../../url/shard.ts';
-import { loadSeen } from './book.ts';
-import type { Checked } from './check.ts';
+import { replaySeen } from './snapshot.ts';
+import { eachRow, type Checked } from './check.ts';
 import { createBlockSet, walkLine, type BlockSet, type SiteEnds } from './line-walk.ts';
 import type { Waiting } from './line.ts';
 import { SITE_HELD, SITE_LEASED, SITE_PARKED, SITE_REST } from './schema.ts';
@@ -39,7 +39,7 @@ export interface Survey {
 }
 
 export interface SurveyOptions {
-  /** Whether an answer must have a record: not when nothing is kept, or when nobody knows. */
+  /** Whether an answer must have a record: not when nothing was kept at some time, or when nobody knows. */
   readonly needsPlace: boolean;
   readonly onProgress: (linksDone: number) => void;
 }
@@ -62,9 +62,10 @@ interface Course {
 
 export const survey = (checked: Checked, { needsPlace, onProgress }: SurveyOptions): Survey => {
   const { max } = checked.sql('SELECT coalesce(max(id), 0) AS max FROM site').get() as { max: number };
-  const seen = createFingerprintTable();
+  const { known } = checked.sql('SELECT coalesce(sum(length(fingerprints)), 0) / 8 AS known FROM seen').get() as { known: number };
+  const seen = createFingerprintTable(known); // with room for all: a table that grows leaves its former rooms to the garbage collector
   let repeated = 0;
-  loadSeen(checked.db, (print) => void (seen.add(print) || repeated++));
+  replaySeen(checked.db, 0, (print) => void (seen.add(print) || repeated++));
   const course: Course = {
     checked, seen, counted: emptyTally(), faults: [], suspects: [], blocks: createBlockSet(), sitePages: new Uint32Array(max + 1), onProgress, links: 0,
   };
@@ -82,32 +83,23 @@ const meet = (course: Course, of: { url: string; site: number; page: number | nu
   return print;
 };
 
-interface PageRow {
-  readonly id: number;
-  readonly site: number;
-  readonly known: number | null;
-  readonly url_key: number;
-  readonly url: string;
-  readonly outcome: OutcomeName;
-  readonly file: string | null;
-  readonly offset: number;
-}
+type PageRow = readonly [id: number, site: number, known: number | null, urlKey: number, url: string, outcome: OutcomeName, file: string | null, offset: number];
 
 /** Whether the pages are in the order of their places. */
 const surveyPages = (course: Course, needsPlace: boolean): boolean => {
   const { counted, faults, sitePages } = course;
   let inOrder = true;
   let last = { file: '', offset: 0 };
-  const rows = course.checked.sql(`SELECT page.id, page.site, site.id AS known, url_key, url, outcome, file, offset
-    FROM page LEFT JOIN site ON site.id = page.site ORDER BY page.id`).iterate() as Iterable<unknown> as Iterable<PageRow>;
-  for (const { id, site, known, url_key, url, outcome, file, offset } of rows) {
+  const rows = eachRow<PageRow>(course.checked.sql(`SELECT page.id, page.site, site.id, url_key, url, outcome, file, offset
+    FROM page LEFT JOIN site ON site.id = page.site ORDER BY page.id`));
+  for (const [id, site, known, urlKey, url, outcome, file, offset] of rows) {
     const print = meet(course, { url, site, page: id });
     countSettled(counted, outcome);
     const answered = outcome in ANSWERED_OUTCOMES;
     if (known === null) faults.push({ kind: 'row', says: `the page ${url} belongs to site ${site}, which is not there` });
     else if (answered) sitePages[site]!++;
     const page = { kind: 'page', page: id, url } as const;
-    if (Number(print >> 11n) !== url_key) faults.push({ ...page, says: 'its row has the key of another URL' });
+    if (Number(print >> 11n) !== urlKey) faults.push({ ...page, says: 'its row has the key of another URL' });
     else if (answered && needsPlace && file === null) faults.push({ ...page, says: `its outcome is ${outcome}, but it has no record` });
     else if (!answered && file !== null) faults.push({ ...page, says: `its outcome is ${outcome}, but it has a record` });
     if (file === null) continue;
@@ -125,11 +117,16 @@ interface SiteRow extends SiteEnds {
   readonly leased: string | null;
 }
 
+type SiteColumns = [number, string, number, number, number, number, string | null, number | null, number, number | null];
+
+function* sitesOf({ sql }: Checked): Generator<SiteRow> {
+  const rows = eachRow<SiteColumns>(sql('SELECT id, name, shard, state, waiting, pages, leased, head, head_at, tail FROM site ORDER BY id'));
+  for (const [id, name, shard, state, waiting, pages, leased, head, head_at, tail] of rows) yield { id, name, shard, state, waiting, pages, leased, head, head_at, tail };
+}
+
 const surveySites = (course: Course): void => {
   const { counted, faults, sitePages, checked } = course;
-  const rows = checked.sql('SELECT id, name, shard, state, waiting, pages, leased, head, head_at, tail FROM site ORDER BY id')
-    .iterate() as Iterable<unknown> as Iterable<SiteRow>;
-  for (const site of rows) {
+  for (const site of sitesOf(checked)) {
     const { id, name, state } = site;
     counted.sites++;
     const waiting = countLine(course, site);
@@ -172,13 +169,13 @@ const surveyLease = (course: Course, { id, name, state, leased }: SiteRow): void
 const judgeSuspects = ({ suspects, faults, checked }: Course): void => {
   if (suspects.length === 0) return;
   const unlogged = new Set(suspects.map((one) => one.print));
-  loadSeen(checked.db, (print) => unlogged.delete(print));
+  replaySeen(checked.db, 0, (print) => unlogged.delete(print));
   for (const one of suspects) faults.push(unlogged.delete(one.print) ? { ...one, kind: 'link-unseen' } : one);
 };
 
 const orphansOf = ({ checked, blocks }: Course): number[] => {
   const orphans: number[] = [];
-  for (const { id } of checked.sql('SELECT id FROM block ORDER BY id').iterate() as Iterable<unknown> as Iterable<{ id: number }>) {
+  for (const [id] of eachRow<[number]>(checked.sql('SELECT id FROM block ORDER BY id'))) {
     if (!blocks.has(id)) orphans.push(id);
   }
   return orphans;

@@ -9,6 +9,7 @@ export interface Tally {
   parked: number;
   held: number;
   settled: Partial<Record<OutcomeName, number>>;
+  forgotten: number;
   pages: number;
   sites: number;
   sitesParked: number;
@@ -24,7 +25,7 @@ export interface Tally {
 }
 
 export const emptyTally = (): Tally => ({
-  waiting: 0, leased: 0, parked: 0, held: 0, settled: {}, pages: 0,
+  waiting: 0, leased: 0, parked: 0, held: 0, settled: {}, forgotten: 0, pages: 0,
   sites: 0, sitesParked: 0, sitesHeld: 0, changes: 0, lease: 0, moment: 0,
   archive: { file: '', bytes: 0 }, archivedBytes: 0, marks: {},
 });

@@ -1,0 +1,59 @@
+/** Many visits at once among bad servers, in short; `bench/load.ts` is the long form. */
+
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createCrawl } from '../../src/crawl/open.ts';
+import { startRun } from '../../src/crawl/run.ts';
+import type { Snapshot } from '../../src/observe/snapshot.ts';
+import { runBinary } from '../support/binary.ts';
+
+const VISITS = 200;
+const TIMEOUT_MS = 1_000;
+const WORLD = fileURLToPath(new URL('../../bench/load-world.ts', import.meta.url));
+
+/** Null where the system does not tell. */
+const openDescriptors = (): number | null => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : null);
+
+test('among slow, hanging, resetting and failing servers every visit ends in its time, and nothing is left open', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'gossamer-e2e-'));
+  const web = fork(WORLD, [String(3 * VISITS), String(TIMEOUT_MS / 2)]);
+  try {
+    const [{ connectTo, seeds }] = (await once(web, 'message')) as [{ connectTo: string[]; seeds: string[] }];
+    const before = openDescriptors();
+    const dir = join(home, 'crawl');
+    const crawl = await createCrawl({
+      dir, seeds: { file: null, urls: seeds }, excludeFile: null, say: () => {},
+      settings: {
+        email: 'test@example.org', connectTo, fetchers: 1, parsers: 1, concurrency: VISITS, timeoutMs: TIMEOUT_MS, maxDurationMs: 10_000,
+        delayMs: 0, troubleDelayMs: 0, parkAfter: 1_000_000, diskReserveBytes: 0, bodyBytesMax: 256 * 1024,
+      },
+    });
+    let most = 0;
+    const onSnapshot = ({ visits }: Snapshot): void => void (most = Math.max(most, visits));
+    const end = await startRun({ dir, settings: crawl.identity.settings, log: () => {}, onSnapshot }).ended;
+    crawl.lock.release();
+
+    assert.deepEqual([end.reason, end.fault], ['max-duration', null]);
+    assert.ok(most > VISITS / 2, `only ${most} visits were under way`);
+    assert.ok(end.census!.pages > 0 && end.snapshot.failures > 0, `${end.census!.pages} pages, ${end.snapshot.failures} failures`);
+    assert.deepEqual([end.census!.leased, end.snapshot.visits, end.snapshot.bodyBytes], [0, 0, 0]);
+    assert.equal(end.snapshot.restarts, 0);
+    assert.ok(end.snapshot.longestVisitMs <= end.snapshot.visitCallsMsMax, `a visit took ${end.snapshot.longestVisitMs} ms`);
+    const { p50Ms, p99Ms, maxMs } = end.snapshot.loopDelayOverall;
+    assert.ok(0 <= p50Ms && p50Ms <= p99Ms && p99Ms <= maxMs && maxMs > 0, 'the fetch thread tells of its event loop');
+    assert.equal(openDescriptors(), before);
+    const verified = await runBinary(['verify', dir]);
+    assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+  } finally {
+    const ended = once(web, 'exit');
+    web.disconnect();
+    await ended;
+    rmSync(home, { recursive: true, force: true });
+  }
+});
