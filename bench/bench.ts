@@ -2,7 +2,7 @@
  * `npm run bench`: what a page costs, against the floor, on the small web of this machine.
  *
  * CPU is user + system of the whole process, all threads. Runs alternate, and the ratio of each pair
- * is what counts: the machine may be shared.
+ * is what counts: the machine may be shared. `-- --threads 1+0,1+1` compares thread counts (fetchers + parsers) instead.
  */
 
 import { fork, spawn, type ChildProcess } from 'node:child_process';
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     schemes: { type: 'string', default: 'http,https' },
     flags: { type: 'string', default: '' },
+    threads: { type: 'string', default: '' },
   },
 });
 const PAGES = Number(values.pages);
@@ -66,14 +67,14 @@ const measured = async (args: readonly string[]): Promise<Used & { out: string }
   return { ...(JSON.parse(readFileSync(usage, 'utf8')) as { cpuMs: number; peakBytes: number }), wallMs, pages: 0, threads: threads(), out };
 };
 
-const crawl = async (world: World, list: string): Promise<Used> => {
+const crawl = async (world: World, list: string, more: readonly string[] = []): Promise<Used> => {
   const dir = join(temporary, 'crawl');
   rmSync(dir, { recursive: true, force: true });
   const seedFile = join(temporary, 'seeds.txt');
   writeFileSync(seedFile, world.seeds.join('\n'));
   const used = await measured([path('../bin/gossamer.js'), 'crawl', seedFile, '--email', 'bench@example.org', '--dir', dir, '--delay', '0',
     '--max-pages', String(PAGES), '--concurrency', String(SLOTS), '--json', ...world.connectTo.flatMap((rule) => ['--connect-to', rule]),
-    ...values.flags.split(' ').filter(Boolean)]);
+    ...values.flags.split(' ').filter(Boolean), ...more]);
   const reader = openSqliteReader(join(dir, 'crawl.db'));
   const urls: string[] = [];
   for (const page of reader.pages({ outcome: 'fetched' })) urls.push(page.url);
@@ -94,6 +95,29 @@ const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) =
 const fixed = (n: number, digits = 2): string => n.toFixed(digits);
 
 console.log(`${PAGES} pages of 60 KB on ${values.sites} sites, ${SLOTS} concurrent visits, ${availableParallelism()} cores, Node ${process.version}, ${ROUNDS} rounds; medians\n`);
+/** Every count in turn, as often as there are rounds. */
+const compareThreads = async (counts: readonly string[]): Promise<void> => {
+  const world = await startWorld('http');
+  const used = new Map<string, Used[]>(counts.map((count) => [count, []]));
+  for (let i = 0; i < ROUNDS; i++) {
+    for (const count of counts) {
+      const [fetchers, parsers] = count.split('+') as [string, string];
+      used.get(count)!.push(await crawl(world, join(temporary, 'urls.txt'), ['--fetchers', fetchers, '--parsers', parsers]));
+    }
+  }
+  console.log('| fetchers + parsers | CPU ms / page | pages / s | peak memory MiB |\n| --- | --- | --- | --- |');
+  for (const [count, runs] of used) {
+    console.log(`| ${count.replace('+', ' + ')} | ${fixed(median(runs.map(perPage)))} | ${fixed(median(runs.map((one) => (one.pages * 1000) / one.wallMs)), 0)} | ` +
+      `${fixed(median(runs.map((one) => one.peakBytes)) / 1024 ** 2, 0)} |`);
+  }
+  world.process.disconnect();
+  await once(world.process, 'exit');
+};
+
+if (values.threads !== '') {
+  await compareThreads(values.threads.split(','));
+  process.exit(0);
+}
 console.log('| scheme | what | CPU ms / page | ratio to the floor | pages / s | peak memory MiB |\n| --- | --- | --- | --- | --- | --- |');
 const threadLines: string[] = [];
 for (const scheme of values.schemes.split(',')) {

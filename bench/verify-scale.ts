@@ -16,7 +16,7 @@ const pages = Number(process.argv[2] ?? 1_000_000);
 const bodyKib = Number(process.argv[3] ?? 0);
 /** Words of which a text as long as a page packs to about a third. */
 const pad = Array.from({ length: bodyKib * 1024 / 8 }, (_, n) => `${(Math.imul(n % 997, 2_654_435_761) >>> 0).toString(36)} `.padStart(8, 'a')).join('');
-const home = mkdtempSync(join(tmpdir(), 'gossamer-scale-'));
+const home = mkdtempSync(join(tmpdir(), 'gossamer-verify-scale-'));
 const dir = join(home, 'crawl');
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 

@@ -42,10 +42,13 @@ export interface Spec {
   readonly says: string;
 }
 
-/** Threads for a machine: measured on 2 cores, see docs/benchmarks.md. */
+/**
+ * Threads for a machine: the best of all counts on 2 cores (docs/benchmarks.md). Parsing and packing a page costs three times
+ * what fetching it does, and parse threads also fill the time that the store waits for its disk.
+ */
 export const defaultThreads = (cores: number): { fetchers: number; parsers: number } => ({
   fetchers: Math.max(1, Math.round(cores / 4)),
-  parsers: Math.max(1, Math.round(cores / 2)),
+  parsers: Math.max(1, cores),
 });
 
 /** Sockets of a fetch thread: one per visit, and some for connections kept until the site's next visit. */

@@ -40,8 +40,8 @@ export interface SqliteStore extends Store {
   seenBytes(): number;
 }
 
-/** About 16 MiB of log between two checkpoints: long enough to be rare, short enough to be quick. */
-const CHECKPOINT_ROWS = 2_000;
+/** About 20 MiB of log between two checkpoints: long enough to be rare, short enough to be quick. */
+const CHECKPOINT_ROWS = 5_000;
 
 /** Rows that a call may write, roughly. */
 const rowsOf = (call: StoreCall): number => {
