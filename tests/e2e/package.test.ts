@@ -39,12 +39,12 @@ before(async () => {
 });
 after(() => rmSync(home, { recursive: true, force: true }));
 
-test('the package holds what was built and its types, but no sources and no tests', () => {
+test('the package holds what was built, its types and the examples, but no sources and no tests', () => {
   const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
-  for (const name of ['package.json', 'bin/gossamer.js', 'dist/index.js', 'dist/index.d.ts', 'dist/cli/main.js', 'dist/threads/store-thread.js']) {
+  for (const name of ['package.json', 'bin/gossamer.js', 'dist/index.js', 'dist/index.d.ts', 'dist/cli/main.js', 'dist/threads/store-thread.js', 'examples/first-crawl.ts']) {
     assert.ok(files.includes(name), name);
   }
-  assert.deepEqual(files.filter((name) => /^(src|tests|tools|bench|demo)\b/.test(name) || (name.endsWith('.ts') && !name.endsWith('.d.ts'))), []);
+  assert.deepEqual(files.filter((name) => /^(src|tests|tools|bench|demo)\b/.test(name) || (name.endsWith('.ts') && !name.endsWith('.d.ts') && !name.startsWith('examples/'))), []);
 });
 
 test('the installed binary tells its version', async () => {
