@@ -19,8 +19,13 @@ export interface Loaded {
   readonly replayed: number;
 }
 
-/** Reading so many from the log takes less than a tenth of a second: not worth a file. */
-const REPLAYED_WORTH_A_FILE = 500_000;
+export interface SnapshotRequest extends Loaded {
+  /** Fingerprints that the next start would have to read from the log, from which on a snapshot is written. */
+  readonly from: number;
+}
+
+/** Reading so many from the log takes about a tenth of a second: fewer are not worth a file. */
+export const SNAPSHOT_FROM = 500_000;
 
 interface Named {
   readonly through: number;
@@ -52,11 +57,11 @@ export const replaySeen = (db: DatabaseSync, after: number, add: (print: bigint)
 };
 
 /** Writes a snapshot if the next start would otherwise have much to read. Nothing may be added meanwhile. */
-export const writeSnapshot = (db: DatabaseSync, path: string, { seen, replayed }: Loaded): void => {
+export const writeSnapshot = (db: DatabaseSync, path: string, { seen, replayed, from }: SnapshotRequest): void => {
   const { through } = db.prepare('SELECT coalesce(max(id), 0) AS through FROM seen').get() as { through: number };
   const named = namedIn(db);
   const behind = named ? (db.prepare('SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM seen WHERE id > ?').get(named.through) as { bytes: number }).bytes / 8 : seen.size;
-  if (through === 0 || Math.max(behind, replayed) < REPLAYED_WORTH_A_FILE) return;
+  if (through === 0 || Math.max(behind, replayed) < from) return;
   const { segments, hasZero } = seen.shared;
   const target = snapshotPath(path);
   let crc: number;

@@ -13,7 +13,7 @@ import { claim } from './claim.ts';
 import { storeFault } from './fault.ts';
 import { openDatabase, SCHEMA_VERSION, versionOf } from './schema.ts';
 import { settle } from './settle.ts';
-import { loadSeen, writeSnapshot } from './snapshot.ts';
+import { loadSeen, SNAPSHOT_FROM, writeSnapshot } from './snapshot.ts';
 import { steer } from './steer.ts';
 
 export interface SqliteStoreOptions {
@@ -22,6 +22,8 @@ export interface SqliteStoreOptions {
   readonly clock: (notBeforeMs: number) => Clock;
   /** The archive, cut to where its settled part ends. */
   readonly archive: (settled: ArchiveEnd) => Archive;
+  /** See `SNAPSHOT_FROM`. */
+  readonly snapshotFrom?: number;
 }
 
 /** One call of a verb, for those that send several at once. */
@@ -89,7 +91,7 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
       closed = true;
       try {
         book.archive.close();
-        writeSnapshot(book.db, options.path, { seen: book.seen, replayed });
+        writeSnapshot(book.db, options.path, { seen: book.seen, replayed, from: options.snapshotFrom ?? SNAPSHOT_FROM });
       } finally {
         book.db.close();
       }
