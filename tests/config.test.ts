@@ -187,7 +187,7 @@ test('a file of another kind, one that is not there, a directory and one that is
   assert.match(await refusal(fileWith(`# ${'x'.repeat(CONFIG_BYTES_MAX)}`)), /crawl\.yaml" has 1 MiB, and settings have at most 1 MiB/);
 });
 
-const given = (...args: readonly string[]): Partial<Settings> => givenSettings(readFlags(args, [...SETTING_FLAGS, CONFIG_FLAG]));
+const given = (...args: readonly string[]): Partial<Settings> => givenSettings(readFlags(args, [...SETTING_FLAGS, CONFIG_FLAG], 'crawl'));
 
 test('every switch can be turned off, and both ways at once are refused', () => {
   for (const { name, value } of SETTING_FLAGS) {

@@ -56,11 +56,12 @@ test('a link that the scope refuses is told by the rule, and an excluded one by 
   }));
 
 test('a link that waits and is no longer wanted is judged by its own depth', () =>
-  onReadingScene(async ({ store, explain }) => {
+  onReadingScene(async ({ store, explain, dir }) => {
     await store.admit([link('a.example/deep', { depth: 3 })]);
     const { state } = assertReason(await explain('https://a.example/deep', { maxDepth: 2 }), 'too-deep', /It waits, but will not be crawled: it is at depth 3, and --max-depth is 2/);
     assert.equal(state, 'waiting');
     assert.equal((await explain('https://a.example/deep', { maxDepth: 3 })).reason, 'waiting');
+    assert.deepEqual((await explain('https://a.example/deep', { maxDepth: 2 })).advice, [`gossamer resume ${dir} --max-depth 3`]);
   }));
 
 test('an unknown link is told as such, with what may have kept it away and what it may be taken for', () =>
@@ -73,6 +74,7 @@ test('an unknown link is told as such, with what may have kept it away and what 
     assert.ok(full.notes.some((note) => /has 6 links waiting, all that --max-waiting-per-site allows/.test(note)));
     assert.ok(!(await explain('https://a.example/6', { maxWaitingPerSite: 7 })).notes.some((note) => note.includes('--max-waiting-per-site')));
     assert.deepEqual((await explain('https://a.example/6')).advice, []);
+    assert.deepEqual((await explain('http://www.a.example/1')).advice, [`gossamer explain ${dir} https://a.example/1`], 'without www');
     assert.deepEqual((await explain('http://a.example/dir')).advice, [`gossamer explain ${dir} https://a.example/dir/`]);
     assert.ok((await explain('https://a.example/6', { hooks: './mine.js' })).notes.some((note) => note.includes('./mine.js')));
   }));
@@ -91,7 +93,9 @@ test('a waiting link is told its place in the line and when its turn comes, at t
     assert.equal(next.callAt, clock.now() + 20_000);
     assert.ok(next.notes.includes('its Crawl-delay sets the pace'));
     assert.equal((await explain('https://a.example/4')).callAt, clock.now() + 3 * 20_000);
-    assert.deepEqual([next.advice, (await explain('https://a.example/2', {}, false)).advice], [[], [`gossamer resume ${dir}`]]);
+    const stopped = await explain('https://a.example/4', {}, false);
+    assert.deepEqual([next.advice, stopped.advice], [[], [`gossamer resume ${dir}`]]);
+    assert.match(stopped.answer, /^It waits, and the crawl is not running\. When it is resumed, its site .* 2 links are before it; its turn comes about 1m later\.$/);
   }));
 
 test('a link whose site is in trouble is told the failures, and the time of the next try', () =>
@@ -100,7 +104,7 @@ test('a link whose site is in trouble is told the failures, and the time of the 
     await store.admit(linksOf('a.example', 2));
     const visit = await claimOne(store);
     await store.settle([settlementOf(visit, { fate: 'retry', pace: paceAfter(visit, { failures: 2, dueAt: clock.now() + 40_000 }) })]);
-    const trouble = assertReason(await explain('https://a.example/1'), 'in-trouble', /failed 2 times in a row, and is called again in 40s .*; at 6 failures it is parked\. 1 link is before it/);
+    const trouble = assertReason(await explain('https://a.example/1'), 'in-trouble', /its site a\.example, which failed 2 times in a row, is called again in 40s .*; at 6 failures it is parked\. 1 link is before it/);
     assert.equal(trouble.callAt, clock.now() + 40_000 + DELAY_MS);
     assert.ok(trouble.notes.includes('robots.txt of https://a.example could not be read so far, and until it is no page there is called'));
   }));
@@ -135,7 +139,10 @@ test('a link over the budget of its site is held, also before the site is claime
     await store.claim(ask({ sitePagesMax: 1 }));
     const held = assertReason(await explain('https://a.example/2', budget), 'held', /It is held/);
     assert.deepEqual([held.state, held.advice], ['held', [`gossamer resume ${dir} --max-pages-per-site 2`]]);
+    assert.ok((await explain('https://a.example/9', budget)).notes.includes('its site is held, so 2 of its links are not visited for now, and one of those pages may link to it'));
     assert.equal((await explain('https://a.example/2')).reason, 'held', 'until a resume lets it wait again');
+    scene.file('exclude.txt', 'a.example\n');
+    assertReason(await explain('https://a.example/2'), 'excluded', /^It is held, and will not be crawled in any case: line 1 of/);
   }));
 
 test('a link that waits in a crawl at its --max-pages is told so', () =>
@@ -154,9 +161,10 @@ test('a link that robots.txt forbids is told the line, by the rules of its own o
     const { store, clock, explain } = scene;
     await store.admit([link('a.example/'), link('a.example/private/1'), link('a.example/private/open'), link('b.a.example/private/2', { site: 'a.example' })]);
     await settleNext(scene, { robots: robotsRead('https://a.example', ROBOTS, clock.now()) });
-    const denied = assertReason(await explain('https://a.example/private/1'), 'robots-denied', /waits, but will not be crawled, .* https:\/\/a\.example forbids it: line 4: Disallow: \/private\./);
+    const denied = assertReason(await explain('https://a.example/private/1'), 'robots-denied', /waits, but will not be crawled, .* https:\/\/a\.example forbids it \(line 4: Disallow: \/private\)\./);
     assert.deepEqual(denied.robots, { origin: 'https://a.example', allowed: false, rule: 'line 4: Disallow: /private', line: 4, fetchedAt: clock.now(), stale: false });
     const open = await explain('https://a.example/private/open');
+    assert.deepEqual([denied.advice, (await explain('https://a.example/private/1', {}, false)).advice], [[], []], 'no resume brings it');
     assert.deepEqual([open.reason, open.robots?.line], ['waiting', 5]);
     const elsewhere = await explain('https://b.a.example/private/2');
     assert.deepEqual([elsewhere.reason, elsewhere.robots], ['waiting', null]);
@@ -201,7 +209,7 @@ test('a settled link is told by the rules that were in force then, and a note sa
     const { store, clock, explain, file } = scene;
     await store.admit([link('a.example/private/1')]);
     await settleNext(scene, { robots: robotsRead('https://a.example', '', clock.now()) }, { outcome: 'robots-denied', status: null, robots: 'line 4: Disallow: /private' });
-    const { notes } = assertReason(await explain('https://a.example/private/1'), 'robots-denied', /forbids it: line 4: Disallow: \/private\./);
+    const { notes } = assertReason(await explain('https://a.example/private/1'), 'robots-denied', /forbids it \(line 4: Disallow: \/private\)\./);
     assert.deepEqual(notes, ['as read on 2026-01-01 00:00:00 UTC, robots.txt allows it (no rules for us); but a settled link is not visited again']);
     file('exclude.txt', 'a.example\n');
     assert.ok((await explain('https://a.example/private/1')).notes.some((note) => /by the settings now in force it would not be taken: line 1 of/.test(note)));
@@ -211,8 +219,9 @@ test('a bare domain that was then tried over http leads there', () =>
   onReadingScene(async (scene) => {
     await scene.store.admit([link('a.example/', { fallback: true }), link('a.example/', { url: 'http://a.example/' as never })]);
     await settleNext(scene, {}, { outcome: 'failed-tls', status: null, tries: 1, detail: 'no certificate' });
-    const { advice } = assertReason(await scene.explain('a.example'), 'failed-tls', /given up on .* after 1 try: the TLS handshake failed.*\(no certificate\)/);
+    const { advice, notes } = assertReason(await scene.explain('a.example'), 'failed-tls', /given up on .* after 1 try: the TLS handshake failed.*\(no certificate\)/);
     assert.deepEqual(advice, [`gossamer explain ${scene.dir} http://a.example/`]);
+    assert.deepEqual(notes, ['a seed without a scheme is tried once over https; it was then tried over http']);
   }));
 
 test('a link that the crawl died of too often is told so', () =>

@@ -31,7 +31,8 @@ export const namesOf = (flags: readonly Flag[]): string[] =>
 /** The values to choose from, where they are all known: `all|text|none`. */
 export const choicesOf = ({ value }: Pick<Flag, 'value'>): readonly string[] => (value?.includes('|') ? value.split('|') : []);
 
-export const readFlags = (args: readonly string[], flags: readonly Flag[]): Read => {
+/** The command is the one whose flags these are: a sentence about a wrong one names where they are listed. */
+export const readFlags = (args: readonly string[], flags: readonly Flag[], command: string): Read => {
   const known = new Map(flags.map((flag) => [flag.name, flag]));
   const words: string[] = [];
   const switches = new Set<string>();
@@ -50,7 +51,7 @@ export const readFlags = (args: readonly string[], flags: readonly Flag[]): Read
     const [name, inline] = split(arg);
     const negated = name.startsWith('no-') && known.get(name.slice(3))?.negatable ? name.slice(3) : null;
     const flag = known.get(negated ?? name);
-    if (!flag) throw new UsageError(`there is no flag ${arg.split('=')[0]}${hint(name, flags)}; --help lists all`);
+    if (!flag) throw new UsageError(`there is no flag ${arg.split('=')[0]}${hint(name, flags)}; ${listedBy(command, flags)}`);
     if (flag.value === undefined) {
       if (inline !== undefined) throw new UsageError(`--${name} takes no value`);
       (negated === null ? switches : off).add(flag.name);
@@ -78,10 +79,18 @@ const hint = (name: string, flags: readonly Flag[]): string => {
   return best === null ? '' : ` (did you mean --${best}?)`;
 };
 
-/** What was meant, for a slip of one or two letters. */
+const listedBy = (command: string, flags: readonly Flag[]): string =>
+  flags.some(({ rare }) => rare) ? `"gossamer ${command} --help" and "gossamer help settings" list all` : `"gossamer ${command} --help" lists all`;
+
+/** Shorter pieces are in too many names to mean one of them. */
+const PIECE_CHARS_MIN = 4;
+
+/** What was meant: for a slip of one or two letters, or for a piece of a name, such as depth for max-depth. */
 export const nearest = (word: string, known: readonly string[]): string | null => {
   const [best] = known.map((name) => ({ name, slips: distance(word, name) })).sort((a, b) => a.slips - b.slips);
-  return best && best.slips <= 2 ? best.name : null;
+  if (best && best.slips <= 2) return best.name;
+  const [whole] = known.filter((name) => word.length >= PIECE_CHARS_MIN && name.includes(word)).sort((a, b) => a.length - b.length);
+  return whole ?? null;
 };
 
 const distance = (a: string, b: string): number => {

@@ -5,7 +5,7 @@ import { VERSION } from '../crawl/version.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { isDiskFull } from '../store/sqlite/fault.ts';
 import { EVERYWHERE, type Command } from './command.ts';
-import { readFlags } from './flags.ts';
+import { nearest, readFlags } from './flags.ts';
 import { helpOf, overviewOf, settingsHelp } from './help.ts';
 import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
@@ -50,13 +50,15 @@ const dispatch = async (args: readonly string[]): Promise<number> => {
     console.log(`gossamer ${VERSION}`);
     return 0;
   }
-  return command.run(readFlags(rest, [...command.flags, ...EVERYWHERE]));
+  return command.run(readFlags(rest, [...command.flags, ...EVERYWHERE], command.name));
 };
 
 const commandOf = (name: string): Command => {
   const command = COMMANDS.find((one) => one.name === name);
   if (command) return command;
-  throw new UsageError(`there is no command "${name}": it is one of ${COMMANDS.map((one) => one.name).join(', ')}`);
+  const names = COMMANDS.map((one) => one.name);
+  const best = nearest(name, names);
+  throw new UsageError(`there is no command "${name}"${best === null ? '' : ` (did you mean ${best}?)`}: it is one of ${names.join(', ')}`);
 };
 
 const failed = (error: unknown): number => {

@@ -3,14 +3,17 @@
 import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
-import { errorsOf, type Snapshot } from '../observe/snapshot.ts';
+import { errorsOf, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { bold, cyan, dim, green, red } from './terminal.ts';
 
 const BAR_CHARS = 30;
 
+/** What a phase is called where a person reads it. */
+const wordsOf = (phase: Phase): string => (phase === 'opening' ? 'opening the store' : phase);
+
 export const blockOf = (snapshot: Snapshot, dir: string, settings: Settings): string[] => {
   const { census, phase } = snapshot;
-  const head = `${bold(cyan('gossamer'))} ${phase} ${dim(dir)}  ${bold(clock(snapshot.elapsedMs))}`;
+  const head = `${bold(cyan('gossamer'))} ${wordsOf(phase)} ${dim(dir)}  ${bold(clock(snapshot.elapsedMs))}`;
   if (!census) return [head];
   if (phase === 'loading seeds') return [head, row('seeds', `${bold(writeCount(snapshot.seedsLoaded))} loaded`)];
   const errors = errorsOf(census);
@@ -38,7 +41,7 @@ const clock = (ms: number): string => {
 
 /** The last line says how far the crawl is, or what it waits for. */
 const lastRow = (snapshot: Snapshot, settings: Settings): string => {
-  if (snapshot.phase === 'stopping') return row('', dim(`${writeCount(snapshot.visits)} visits under way have up to ${writeDuration(settings.timeoutMs)} to end; Ctrl-C again stops at once`));
+  if (snapshot.phase === 'stopping') return row('', dim(`${snapshot.visits === 1 ? '1 visit' : `${writeCount(snapshot.visits)} visits`} under way, with up to ${writeDuration(settings.timeoutMs)} to end; Ctrl-C again stops at once`));
   const waits = waitingFor(snapshot);
   if (waits) return row('waits', waits);
   const { progress, census } = snapshot;
@@ -62,13 +65,13 @@ export const waitingFor = ({ census, phase }: Snapshot): string | null => {
   const { site, dueAt, failures } = census.next;
   const leftMs = dueAt - census.now;
   if (leftMs < 1_000) return null;
-  return `for ${site}, ${writeDuration(leftMs)} from now (${new Date(dueAt).toLocaleTimeString('en-GB')})${failures > 0 ? `, after ${failures} failures` : ''}`;
+  return `for ${site}, ${writeDuration(leftMs)} from now (${new Date(dueAt).toLocaleTimeString('en-GB')})${failures > 0 ? `, after ${failures === 1 ? '1 failure' : `${failures} failures`}` : ''}`;
 };
 
 export const lineOf = (snapshot: Snapshot): string => {
   const { census, phase } = snapshot;
   const time = new Date().toISOString().slice(11, 19);
-  if (!census) return `${time} ${phase}`;
+  if (!census) return `${time} ${wordsOf(phase)}, for ${writeDuration(snapshot.elapsedMs)} so far`;
   if (phase === 'loading seeds') return `${time} ${phase}: ${writeCount(snapshot.seedsLoaded)}`;
   const waits = waitingFor(snapshot);
   return `${time} ${phase}: ${writeCount(census.pages)} pages (${rate(snapshot.pagesPerSecond)} now, ${rate(snapshot.pagesPerSecondMean)} mean), ` +

@@ -27,11 +27,17 @@ export const summaryOf = (dir: string, end: RunEnd): string => {
     ...(end.fault ? [`  ${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`] : []),
   ];
   if (census) lines.push(...censusLines(dir, census));
-  lines.push(dim('  look at it  '), `    gossamer pages ${dir} --limit 10`, `    gossamer show ${dir} <url> --text`);
-  if (end.reason !== 'finished' || (census && census.parked > 0)) {
-    lines.push(dim('  go on'), `    gossamer resume ${dir}${census && census.parked > 0 && end.reason === 'finished' ? ' --retry-parked' : ''}`);
-  }
+  lines.push(dim('  look at it'), `    gossamer pages ${dir} --limit 10`, `    gossamer show ${dir} <url> --text`);
+  const goOn = goOnFlags(end);
+  if (goOn !== null) lines.push(dim('  go on'), `    gossamer resume ${dir}${goOn}`);
   return lines.join('\n');
+};
+
+/** What a resume needs to get any further; null when nothing is left. */
+const goOnFlags = ({ reason, census }: RunEnd): string | null => {
+  if (reason === 'max-pages') return ` --max-pages ${2 * (census?.pages ?? 1)}`;
+  if (reason !== 'finished') return '';
+  return census && census.parked > 0 ? ' --retry-parked' : null;
 };
 
 export const censusLines = (dir: string, census: Census): string[] => {

@@ -14,11 +14,14 @@ export interface Terminal {
   release(): void;
 }
 
+/** For a terminal that does not tell, or says 0. */
+const COLUMNS = 80;
+
 export const createTerminal = (out: NodeJS.WriteStream = process.stdout, err: NodeJS.WriteStream = process.stderr): Terminal => {
   const isLive = out.isTTY === true && process.env['TERM'] !== 'dumb';
   let drawn: readonly string[] = [];
   const clear = (): string => (drawn.length > 0 ? `\x1b[${drawn.length}F\x1b[J` : '');
-  const show = (lines: readonly string[]): string => lines.map((line) => `${fit(line, out.columns ?? 80)}\n`).join('');
+  const show = (lines: readonly string[]): string => lines.map((line) => `${fit(line, out.columns || COLUMNS)}\n`).join('');
   return {
     isLive,
     print: (text) => void out.write(isLive ? `${clear()}${text}\n${show(drawn)}` : `${text}\n`),

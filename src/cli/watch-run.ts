@@ -6,7 +6,7 @@ import type { OpenCrawl } from '../crawl/open.ts';
 import { startRun, type EndReason, type Run } from '../crawl/run.ts';
 import { createLog, LEVELS, type Level } from '../observe/log.ts';
 import { UsageError } from '../model/read-settings.ts';
-import type { Snapshot } from '../observe/snapshot.ts';
+import type { Phase, Snapshot } from '../observe/snapshot.ts';
 import type { ExitCode } from './command.ts';
 import type { Flag, Read } from './flags.ts';
 import { blockOf, lineOf, objectOf } from './progress.ts';
@@ -15,6 +15,8 @@ import { createTerminal, red } from './terminal.ts';
 
 /** Without a terminal, a line this often. */
 const LINE_MS = 5_000;
+/** A store that opens sooner is not worth a line. */
+const OPENING_QUIET_MS = 1_000;
 
 export const RUN_FLAGS: readonly Flag[] = [
   { name: 'log-level', value: LEVELS.join('|'), says: 'default info; debug logs a line per page' },
@@ -72,11 +74,15 @@ type Parts = { terminal: ReturnType<typeof createTerminal>; block: (snapshot: Sn
 const shownBy = ({ quiet, json }: Shown, { terminal, block }: Parts): ((snapshot: Snapshot) => void) => {
   if (quiet) return () => {};
   let lastAt = -Infinity;
+  let lastPhase: Phase | null = null;
   return (snapshot) => {
     if (snapshot.phase === 'ended') return terminal.isLive && !json ? terminal.draw(block(snapshot)) : undefined;
     if (terminal.isLive && !json) return terminal.draw(block(snapshot));
-    if (performance.now() - lastAt < LINE_MS) return;
+    if (snapshot.phase === 'opening' && snapshot.elapsedMs < OPENING_QUIET_MS) return;
+    const isOpen = lastPhase === 'opening' && snapshot.phase !== 'opening';
+    if (!isOpen && performance.now() - lastAt < LINE_MS) return;
     lastAt = performance.now();
+    lastPhase = snapshot.phase;
     terminal.print(json ? JSON.stringify(objectOf(snapshot)) : lineOf(snapshot));
   };
 };

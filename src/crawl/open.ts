@@ -61,7 +61,7 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   try {
     checkNewFolder(dir); // another process may have been quicker
     if (excluded !== null) writeExcluded(dir, excluded);
-    await copySeeds(dir, request.seeds, 'anew');
+    await copySeeds({ dir, source: request.seeds, where: 'anew', say });
     return { dir, lock, identity: writeIdentity(dir, settings) }; // last: from here on it is a crawl
   } catch (error) {
     lock.release();
@@ -82,7 +82,7 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const lock = lockCrawl(dir);
   try {
     if (excluded !== null) writeExcluded(dir, excluded);
-    if (more) await copySeeds(dir, seeds, 'behind');
+    if (more) await copySeeds({ dir, source: seeds, where: 'behind', say: request.say });
     return { dir, lock, identity: writeIdentity(dir, settings, former) };
   } catch (error) {
     lock.release();

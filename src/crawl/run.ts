@@ -97,6 +97,17 @@ class CrawlRun {
   }
 
   async #crawl(): Promise<void> {
+    // From the start: a store with many links takes seconds to open.
+    const ticker = setInterval(() => this.#options.onSnapshot?.(this.snapshot()), LOOK_MS);
+    try {
+      await this.#open();
+      await this.#visitAll();
+    } finally {
+      clearInterval(ticker);
+    }
+  }
+
+  async #open(): Promise<void> {
     const { dir, settings, log } = this.#options;
     this.#supervisor = await startSupervisor({
       start: { settings, dir, userAgent: userAgentOf(settings), productToken: productTokenOf(settings), logPages: this.#options.logPages ?? false },
@@ -111,21 +122,20 @@ class CrawlRun {
     ]);
     this.#census = await store.census();
     this.#pagesBefore = this.#census.pages;
+  }
 
+  async #visitAll(): Promise<void> {
+    const { dir, settings } = this.#options;
+    const supervisor = this.#supervisor!;
     this.#phase = 'loading seeds';
-    const ticker = setInterval(() => this.#options.onSnapshot?.(this.snapshot()), LOOK_MS);
-    try {
-      await loadSeeds({ dir, store, stop: this.#ending.signal, onProgress: (loaded) => (this.#seedsLoaded = loaded) });
-      if (this.#ending.signal.aborted) return;
-      const seeded = settings.seededOnly ? await seededSites(dir) : null;
-      const excluded = excludedSites(dir);
-      this.#phase = 'crawling';
-      this.#crawlingSince = performance.now();
-      this.#supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null });
-      await this.#watch();
-    } finally {
-      clearInterval(ticker);
-    }
+    await loadSeeds({ dir, store: supervisor.store, stop: this.#ending.signal, onProgress: (loaded) => (this.#seedsLoaded = loaded) });
+    if (this.#ending.signal.aborted) return;
+    const seeded = settings.seededOnly ? await seededSites(dir) : null;
+    const excluded = excludedSites(dir);
+    this.#phase = 'crawling';
+    this.#crawlingSince = performance.now();
+    supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null });
+    await this.#watch();
   }
 
   /** Looks at the crawl until it is finished, a limit is reached, or somebody ends it. */

@@ -1,7 +1,7 @@
 /** Seeds on their way into a crawl: read, copied into its directory, and loaded with a mark. */
 
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, existsSync, readFileSync, renameSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
@@ -18,8 +18,8 @@ const BAD_LINES_NAMED_MAX = 20;
 /** Seeds admitted in one transaction, then marked as loaded. */
 const BATCH = 2_000;
 const MARK = 'seeds';
-/** A large file tells how far it is, this often. */
-const SAY_MS = 3_000;
+/** A large file tells how far it is, this often; for the first time before anybody wonders. */
+const SAY_MS = 1_500;
 const LINES_BETWEEN_LOOKS = 10_000;
 
 export interface SeedSource {
@@ -51,12 +51,21 @@ export const unreadable = (path: string, error: unknown): UsageError => {
   return new UsageError(`"${path}" cannot be read: ${why}`);
 };
 
+type Say = (text: string) => void;
+
+interface Listener {
+  /** A line that is bad, and why. */
+  readonly bad: Say;
+  /** How many lines were read, as time goes by. */
+  readonly far: (lines: string) => void;
+}
+
 /** Every good seed line of the source; what is bad is said, with its number. */
-async function* goodLines(source: SeedSource, say: (text: string) => void, report: { good: number; bad: number }): AsyncGenerator<string> {
+async function* goodLines(source: SeedSource, { bad, far }: Listener, report: { good: number; bad: number }): AsyncGenerator<string> {
   const judge = (line: string, where: string): boolean => {
     const seed = readSeed(line);
     if (seed.kind === 'link') report.good++;
-    if (seed.kind === 'bad' && ++report.bad <= BAD_LINES_NAMED_MAX) say(`${where}: ${seed.why}; skipped`);
+    if (seed.kind === 'bad' && ++report.bad <= BAD_LINES_NAMED_MAX) bad(`${where}: ${seed.why}; skipped`);
     return seed.kind === 'link';
   };
   for (const url of source.urls) if (judge(url, '--url')) yield url.trim();
@@ -67,17 +76,18 @@ async function* goodLines(source: SeedSource, say: (text: string) => void, repor
       if (judge(line, `${source.file} line ${++number}`)) yield line.trim();
       if (number % LINES_BETWEEN_LOOKS === 0 && performance.now() - saidAt > SAY_MS) {
         saidAt = performance.now();
-        say(`reading ${source.file}: ${writeCount(number)} lines`);
+        far(`${writeCount(number)} lines`);
       }
     }
   }
-  if (report.bad > BAD_LINES_NAMED_MAX) say(`${report.bad - BAD_LINES_NAMED_MAX} more bad lines were skipped`);
+  if (report.bad > BAD_LINES_NAMED_MAX) bad(`${report.bad - BAD_LINES_NAMED_MAX} more bad lines were skipped`);
 }
 
 /** Looks through the seeds before anything is changed; throws a UsageError when there is no good one. */
-export const checkSeeds = async (source: SeedSource, say: (text: string) => void): Promise<SeedReport> => {
+export const checkSeeds = async (source: SeedSource, say: Say): Promise<SeedReport> => {
+  if (source.file !== null && isReadOnce(source.file)) throw new UsageError(`"${source.file}" is a pipe or a device, and seeds are read twice: put them into a file`);
   const report = { good: 0, bad: 0 };
-  for await (const _ of goodLines(source, say, report));
+  for await (const _ of goodLines(source, { bad: say, far: (lines) => say(`checking the seeds: ${lines} of ${source.file}`) }, report));
   if (report.good === 0) {
     const where = source.file === null ? 'on the command line' : `in "${source.file}"`;
     throw new UsageError(`there is no good seed ${where}: give a domain, host or URL a line, or --url`);
@@ -85,15 +95,28 @@ export const checkSeeds = async (source: SeedSource, say: (text: string) => void
   return report;
 };
 
+export interface CopyParts {
+  readonly dir: string;
+  readonly source: SeedSource;
+  readonly where: 'anew' | 'behind';
+  readonly say: Say;
+}
+
+const isReadOnce = (path: string): boolean => {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
+};
+
 /** Copies the good seeds into the crawl, behind those that it has or anew. The file is whole at every moment. */
-export const copySeeds = async (dir: string, source: SeedSource, where: 'anew' | 'behind'): Promise<void> => {
+export const copySeeds = async ({ dir, source, where, say }: CopyParts): Promise<void> => {
   const path = join(dir, FILES.seeds);
   const out = createWriteStream(`${path}.new`, { flush: true });
   const write = async (line: string): Promise<void> => {
     if (!out.write(`${line}\n`)) await once(out, 'drain');
   };
   if (where === 'behind' && existsSync(path)) for await (const line of linesOf(path)) await write(line);
-  for await (const line of goodLines(source, () => {}, { good: 0, bad: 0 })) await write(line);
+  const listener: Listener = { bad: () => {}, far: (lines) => say(`copying the seeds: ${lines} of ${source.file}`) };
+  for await (const line of goodLines(source, listener, { good: 0, bad: 0 })) await write(line);
   out.end();
   await finished(out);
   renameSync(`${path}.new`, path);

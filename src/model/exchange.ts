@@ -5,7 +5,7 @@ export const FAILURES = {
   'address': 'the address is private, loopback, link-local or otherwise not public',
   'refused': 'the connection was refused or could not be made',
   'connect-timeout': 'no connection within the time allowed',
-  'tls': 'the TLS handshake failed, or the certificate with --verify-tls',
+  'tls': 'the TLS handshake failed, or --verify-tls refused the certificate',
   'answer-timeout': 'connected, but the answer did not begin within the time allowed',
   'timeout': 'the call did not end within the time allowed and no answer can be kept of it',
   'reset': 'the connection ended before the answer was complete',

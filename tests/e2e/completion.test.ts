@@ -1,4 +1,4 @@
-/** The completion scripts: bash runs the real one, the other shells' are checked as far as bash can read them. */
+/** The completion scripts, each run by its shell: bash, and zsh and fish as Debian has them. */
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,10 +13,12 @@ import { zshScript } from '../../src/cli/completion/zsh.ts';
 import { namesOf } from '../../src/cli/flags.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { runBinary, type Ran } from '../support/binary.ts';
+import { openFish, openZsh, type Asked, type ShellHome } from '../support/shells.ts';
 import { assertCode } from '../support/stage.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'gossamer-completion-'));
-after(() => rmSync(home, { recursive: true }));
+const elsewhere = mkdtempSync(join(tmpdir(), 'gossamer-shells-'));
+after(() => [home, elsewhere].forEach((folder) => rmSync(folder, { recursive: true })));
 
 const bash = (...args: readonly string[]): Promise<Ran> => runBinary(args, { command: ['bash', '--norc', '--noprofile'], cwd: home });
 
@@ -88,24 +90,58 @@ test('the script registers itself with bash', async () => {
   assert.equal(ran.stdout, 'complete -F _gossamer gossamer\n');
 });
 
-test('the scripts for zsh and fish have balanced quotes, and know every command, flag and choice', async () => {
-  for (const shell of ['zsh', 'fish']) {
-    const ran = await bash('-n', `script.${shell}`);
-    assertCode(ran, 0);
-    assert.equal(ran.stderr, '');
-    // One single quote more or less would make the rest a text: no line may leave one open.
-    assert.deepEqual(texts[shell]!.split('\n').filter((line) => line.split("'").length % 2 === 0), []);
+/** What both of the other shells answer; `DIRS` are the folders, which fish writes with a slash. */
+const DIRS = ['crawl two', 'crawl-one'];
+const ANSWERS: readonly (readonly [line: string, offered: readonly string[]])[] = [
+  ['gossamer ', [...COMMANDS.map(({ name }) => name), 'help']],
+  ['gossamer comp', ['completion']],
+  ...COMMANDS.map(({ name, flags }) => [`gossamer ${name} --`, [...namesOf(flags), 'help'].map((flag) => `--${flag}`)] as const),
+  ['gossamer resume ./crawl --no-ver', ['--no-verify-tls']],
+  ['gossamer crawl --keep ', ['all', 'none', 'text']],
+  ['gossamer crawl seeds.txt --keep t', ['text']],
+  ['gossamer pages ./crawl --format ', ['csv', 'jsonl', 'table']],
+  ['gossamer completion ', ['bash', 'fish', 'zsh']],
+  ['gossamer help sett', ['settings']],
+  ['gossamer crawl crawl', [...DIRS, 'crawl-seeds.txt']],
+  ['gossamer status crawl', DIRS],
+  ['gossamer crawl --dir crawl', DIRS],
+  ['gossamer crawl --exclude-file crawl-s', ['crawl-seeds.txt']],
+  ['gossamer crawl --email ', []],
+  ['gossamer show crawl-one ', []],
+  ['gossamer help crawl ', []],
+  ['gossamer resume --max-pages 5 crawl-o', ['crawl-one']],
+  ['gossamer resume --max-pages=5 crawl-o', ['crawl-one']],
+  ['gossamer resume --retry-parked crawl-o', ['crawl-one']],
+  // A folder may have the name of a command.
+  ['gossamer status crawl --', ['--help', '--json']],
+];
+
+const assertAnswers = async (ask: Asked): Promise<void> => {
+  const answers = await ask(ANSWERS.map(([line]) => line));
+  assert.equal(answers.length, ANSWERS.length);
+  for (const [i, [line, offered]] of ANSWERS.entries()) {
+    assert.deepEqual(answers[i]!.map((one) => one.replace(/\/$/, '')).toSorted(), offered.toSorted(), line);
   }
-  for (const command of COMMANDS) {
-    assert.ok(texts['zsh']!.includes(`\n    ${command.name})\n`), command.name);
-    assert.ok(texts['fish']!.includes(`-n __fish_use_subcommand -a ${command.name} `), command.name);
-    for (const name of namesOf(command.flags)) {
-      assert.match(texts['zsh']!.split(`\n    ${command.name})\n`)[1]!.split('\n      ;;')[0]!, new RegExp(`'\\*?--${name}=?\\[`), name);
-      assert.match(texts['fish']!, new RegExp(`seen_subcommand_from ${command.name}' -l ${name} `), name);
-    }
-  }
-  assert.match(texts['zsh']!, /'--keep=\[[^\]]*\]:all\|text\|none:\(all text none\)'/);
-  assert.match(texts['fish']!, / -l keep -x -a 'all text none' /);
+};
+
+/** A place for start-up files, outside of where files are completed. */
+const shellHome = (loading: string): ShellHome => ({ cwd: home, home: mkdtempSync(join(elsewhere, 'home-')), loading });
+
+test('zsh completes commands, flags, values, files and directories, loaded as the help says and nothing else in ~/.zshrc', () =>
+  assertAnswers(openZsh(shellHome('source <(gossamer completion zsh)'))));
+
+test('zsh completes with the script as a file in its function path, too', async () => {
+  const stage = shellHome(`fpath=('${elsewhere}' $fpath); autoload -Uz compinit; compinit -u`);
+  writeFileSync(join(elsewhere, '_gossamer'), texts['zsh']!);
+  assert.deepEqual(await openZsh(stage)(['gossamer comp', 'gossamer crawl --keep=', 'gossamer crawl --seed']), [['completion'], ['all', 'none', 'text'], ['--seeded-only']]);
+});
+
+test('fish completes commands, flags, values, files and directories', () =>
+  assertAnswers(openFish(shellHome('gossamer completion fish | source'))));
+
+test('fish completes values behind =', async () => {
+  const ask = openFish(shellHome('gossamer completion fish | source'));
+  assert.deepEqual(await ask(['gossamer crawl --keep=n', 'gossamer crawl --dir=crawl-']), [['--keep=none'], ['--dir=crawl-one/']]);
 });
 
 test('a description with a quote or a backslash in it ends no text of a script', () => {

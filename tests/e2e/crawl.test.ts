@@ -128,6 +128,14 @@ test('show tells what is known of a page', async () => {
   assert.ok(text.includes(row.redirect) && text.includes(row.digest) && text.includes(`offset ${row.place?.offset}`), text);
 });
 
+test('show finds a page without its scheme, over http too', async () => {
+  for (const scheme of ['http://', 'https://']) {
+    const other = scheme === 'http://' ? 'https://' : 'http://';
+    const row = rows.find(({ url, place }) => url.startsWith(scheme) && place && !rows.some((one) => one.url === url.replace(scheme, other) && one.place))!;
+    assert.equal((await shown(row.url.replace(scheme, ''))).split('\n')[0], row.url);
+  }
+});
+
 test('pages in odd charsets are decoded right, in the list and in what show prints', async () => {
   await Promise.all(Object.entries(CHARSET_TITLES).map(async ([name, title]) => {
     const row = rowEnding(`/curios/${name}`);

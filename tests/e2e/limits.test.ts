@@ -17,7 +17,7 @@ test('--max-pages is exact however many visits there are at once, over the whole
     for (const pages of [37, 60]) {
       const ran = await (pages === 37 ? stage.crawl({ 'max-pages': pages, 'concurrency': 1_000 }) : stage.resume({ 'max-pages': pages }));
       assertCode(ran, 0);
-      assert.match(ran.stdout, /reached --max-pages/);
+      assert.match(ran.stdout, new RegExp(`reached --max-pages.* go on\\n +gossamer resume \\S+ --max-pages ${2 * pages}\\n$`, 's'), 'a bare resume would end at once');
       const status = await stage.status();
       assertAddsUp(status);
       assert.deepEqual([status.pages, status.leased], [pages, 0]);
@@ -146,6 +146,7 @@ test('--keep text archives the text of every page once and no response', () =>
     const ran = await stage.gossamer('show', stage.dir, row?.url ?? '', '--text');
     assertCode(ran, 0);
     assert.match(ran.stdout, /a page of the small web/);
+    assert.match((await stage.gossamer('show', stage.dir, row?.url ?? '', '--html')).stderr, /^gossamer: the archive has no html of .*, and --keep is text\n$/);
   }));
 
 test('--keep none archives nothing, and the pages are counted all the same', () =>

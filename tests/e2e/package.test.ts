@@ -29,7 +29,7 @@ before(async () => {
   const clone = join(home, 'clone');
   mkdirSync(clone);
   for (const name of readdirSync(root)) {
-    if (!/^(node_modules|dist|\.git|crawl|demo-crawl|bench-crawl.*)$/.test(name)) cpSync(join(root, name), join(clone, name), { recursive: true });
+    if (!/^(node_modules|dist|\.git|\.servers|crawl|demo-crawl|bench-crawl.*)$/.test(name)) cpSync(join(root, name), join(clone, name), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
   assertCode(await npm(clone, 'pack', '--pack-destination', home), 0);

@@ -139,7 +139,7 @@ test('explain gives every settled page its outcome, and every denied one the lin
   }
   const { answer, robots } = await explained(stage, denied[0]!.url);
   assert.deepEqual([robots?.allowed, `line ${robots?.line}`], [false, denied[0]!.robots.split(':')[0]]);
-  assert.ok(answer.endsWith(`forbids it: ${denied[0]!.robots}.`), answer);
+  assert.ok(answer.endsWith(`forbids it (${denied[0]!.robots}).`), answer);
 });
 
 test('explain names the target of a redirect, and the command that brings a parked site back', async () => {

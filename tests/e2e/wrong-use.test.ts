@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { VERSION } from '../../src/crawl/version.ts';
@@ -49,9 +49,13 @@ const GOOD = ['crawl', 'seeds.txt', ...EMAIL, ...RESERVE, '--delay', '50ms', '--
 type WrongUse = readonly [what: string, args: readonly string[], says: RegExp, code?: number];
 
 const WRONG_USES: readonly WrongUse[] = [
-  ['an unknown command', ['crwl'], /there is no command "crwl": it is one of crawl, resume/],
-  ['an unknown flag, with a hint', [...GOOD, '--dleay', '5s'], /there is no flag --dleay \(did you mean --delay\?\)/],
-  ['an unknown flag that resembles none', [...GOOD, '--frobnicate'], /there is no flag --frobnicate; --help lists all/],
+  ['an unknown command, with a hint', ['crwl'], /there is no command "crwl" \(did you mean crawl\?\): it is one of crawl, resume/],
+  ['an unknown command that resembles none', ['frobnicate'], /there is no command "frobnicate": it is one of crawl, resume/],
+  ['an unknown flag, with a hint', [...GOOD, '--dleay', '5s'], /there is no flag --dleay \(did you mean --delay\?\); "gossamer crawl --help" and/],
+  ['a piece of a flag, with a hint', [...GOOD, '--depth', '2'], /there is no flag --depth \(did you mean --max-depth\?\)/],
+  ['a piece that is in too many flags', [...GOOD, '--max', '2'], /there is no flag --max; /],
+  ['an unknown flag that resembles none', [...GOOD, '--frobnicate'], /there is no flag --frobnicate; "gossamer crawl --help" and "gossamer help settings" list all$/m],
+  ['an unknown flag of a command whose help has them all', ['pages', 'done', '--frobnicate'], /there is no flag --frobnicate; "gossamer pages --help" lists all$/m],
   ['a missing value at the end', [...GOOD, '--max-pages'], /--max-pages needs a value: --max-pages N/],
   ['a missing value before another flag', ['crawl', 'seeds.txt', '--email', '--seeded-only'], /--email needs a value/],
   ['a value for a switch', [...GOOD, '--seeded-only=yes'], /--seeded-only takes no value/],
@@ -75,6 +79,7 @@ const WRONG_USES: readonly WrongUse[] = [
   ['two seed files', [...GOOD, 'a-file'], /one seed file, please: "a-file" is one too many/],
   ['a seed file that is not there', ['crawl', 'nothing.txt', ...EMAIL], /"nothing\.txt" cannot be read: it does not exist/],
   ['a seed file that is a directory', ['crawl', 'a-directory', ...EMAIL], /"a-directory" cannot be read: it is a directory/],
+  ['a seed file that can be read only once', ['crawl', '/dev/null', ...EMAIL], /"\/dev\/null" is a pipe or a device, and seeds are read twice: put them into a file/],
   ['a rule to connect that is none', [...GOOD, '--connect-to', 'nonsense'], /--connect-to "nonsense" is not understood: write HOST:PORT:ADDR:PORT/],
   ['an exclude file that is not there', [...GOOD, '--exclude-file', 'nothing.txt'], /"nothing\.txt" cannot be read: it does not exist/],
   ['an exclude file with a bad line', [...GOOD, '--exclude-file', 'bad-exclude.txt'], /bad-exclude\.txt line 3: .*mend it/],
@@ -94,6 +99,7 @@ const WRONG_USES: readonly WrongUse[] = [
   ['the status of nothing', ['status', 'nothing'], /there is no crawl in "nothing"/],
   ['the status of two crawls', ['status', 'done', 'done'], /"done" is one word too many/],
   ['pages in an unknown format', ['pages', 'done', '--format', 'xml'], /--format "xml" is not known: choose one of table, jsonl, csv/],
+  ['pages with an outcome that is none', ['pages', 'done', '--outcome', 'robots'], /--outcome "robots" is not known \(did you mean robots-denied\?\): "gossamer status <dir>" shows which there are/],
   ['pages with a status that is none', ['pages', 'done', '--status', 'ok'], /--status "ok" is not understood: write a whole number/],
   ['show without a URL', ['show', 'done'], /the URL is missing: gossamer show <dir> <url>/],
   ['show of what is no URL', ['show', 'done', 'http://['], /"http:\/\/\[" is not a URL that a crawl can have/],
@@ -181,6 +187,15 @@ test('without a command the overview is shown, and that is wrong use', async () 
 
 test('--version prints the version of the package', async () => {
   const ran = await runBinary(['--version']);
+  assertCode(ran, 0);
+  assert.equal(ran.stdout, `gossamer ${VERSION}\n`);
+});
+
+test('in a clone, bin/gossamer starts the binary with the Node of the clone, from any folder and through a link', async () => {
+  const link = join(home, 'gossamer');
+  symlinkSync(join(dirname(GOSSAMER), 'gossamer'), link);
+  const ran = await runBinary(['--version'], { command: [link], cwd: home, env: { PATH: '/usr/bin:/bin' } });
+  rmSync(link);
   assertCode(ran, 0);
   assert.equal(ran.stdout, `gossamer ${VERSION}\n`);
 });

@@ -61,8 +61,8 @@ const factsOf = ({ reason, state, view, robots }: Explanation): [string, string]
   const page = view?.page;
   const from = page ?? view?.open?.link;
   if (from) rows.push(['found on', `${from.via || 'a seed'}, at depth ${from.depth}`]);
-  const tries = page?.tries ?? view?.open?.tries ?? 0;
-  if (tries > 0) rows.push(['tries', `${tries} of ${TRIES_MAX}`]);
+  if (page && page.tries > 1) rows.push(['tries', String(page.tries)]);
+  if (view?.open && view.open.tries > 0) rows.push(['tries', `${view.open.tries} of ${TRIES_MAX}`]);
   if (robots) rows.push(['robots', `${robots.allowed ? 'allows it' : 'forbids it'}: ${robots.rule}`]);
   if (robots) rows.push(['', `${robots.origin}/robots.txt, read ${ageOf(robots.fetchedAt)} ago${robots.stale ? '; stale, to be asked for again' : ''}`]);
   if (view?.site) rows.push(['site', siteWords(view.site)]);
@@ -84,4 +84,4 @@ const MARGIN = 12;
 const COLUMNS_MAX = 100;
 
 const wrapped = (text: string, margin: number): string[] =>
-  wrap(text, Math.min(process.stdout.columns ?? COLUMNS_MAX, COLUMNS_MAX) - margin).map((line) => ' '.repeat(margin) + line);
+  wrap(text, Math.min(process.stdout.columns || COLUMNS_MAX, COLUMNS_MAX) - margin).map((line) => ' '.repeat(margin) + line);

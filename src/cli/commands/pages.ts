@@ -4,9 +4,12 @@ import { readExtracted } from '../../crawl/pages.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import type { PageFilter } from '../../frontier/store.ts';
+import { FAILURES, type FailureCause } from '../../model/exchange.ts';
+import { ANSWERED_OUTCOMES, failedName, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../../model/outcome.ts';
+import { UsageError } from '../../model/read-settings.ts';
 import type { PlacedPage } from '../../model/settlement.ts';
 import type { Command } from '../command.ts';
-import type { Read } from '../flags.ts';
+import { nearest, type Read } from '../flags.ts';
 import { cell, clean, print, readCount, readFormat, type Format } from '../listing.ts';
 import { crawlDirOf, withReader } from './dir.ts';
 
@@ -39,12 +42,21 @@ const filterOf = (read: Read): PageFilter => {
   const status = readCount(read, 'status');
   const limit = readCount(read, 'limit');
   const outcome = read.values.get('outcome')?.[0];
+  if (outcome !== undefined) checkOutcome(outcome);
   return {
     ...(site === undefined ? {} : { site: siteNamed(site) }),
     ...(status === undefined ? {} : { status }),
     ...(outcome === undefined ? {} : { outcome }),
     ...(limit === undefined ? {} : { limit }),
   };
+};
+
+/** A name that no page can have would find nothing, which looks as if there were none. */
+const checkOutcome = (name: string): void => {
+  const known = [ANSWERED_OUTCOMES, UNANSWERED_OUTCOMES, SCOPE_REFUSALS].flatMap((names) => Object.keys(names)).concat((Object.keys(FAILURES) as FailureCause[]).map(failedName));
+  if (known.includes(name)) return;
+  const best = nearest(name, known);
+  throw new UsageError(`--outcome "${name}" is not known${best === null ? '' : ` (did you mean ${best}?)`}: "gossamer status <dir>" shows which there are`);
 };
 
 /** A person may give a host or a URL of the site. */

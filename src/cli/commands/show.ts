@@ -25,10 +25,14 @@ export const showCommand: Command = {
     const dir = crawlDirOf(read, 1);
     const raw = read.words[1];
     if (raw === undefined) throw new UsageError('the URL is missing: gossamer show <dir> <url>');
-    const address = canonicalize(raw.includes('://') ? raw : `https://${raw}`);
-    if (typeof address === 'string') throw new UsageError(`"${raw}" is not a URL that a crawl can have`);
-    const site = siteOf(address.host);
-    return withReader(dir, (reader) => {
+    // Without a scheme it may be known by either.
+    const addresses = (raw.includes('://') ? [raw] : [`https://${raw}`, `http://${raw}`]).map((text) => canonicalize(text)).filter((one) => typeof one !== 'string');
+    const first = addresses[0];
+    if (!first) throw new UsageError(`"${raw}" is not a URL that a crawl can have`);
+    const site = siteOf(first.host);
+    return withReader(dir, (reader, { settings: { keep } }) => {
+      const kept = keep === 'all' ? '' : `, and --keep is ${keep}`;
+      const address = addresses.find(({ url }) => isFetched(reader.page(url, site))) ?? addresses.find(({ url }) => reader.page(url, site)) ?? first;
       const page = reader.page(address.url, site);
       if (!page) {
         console.log(unsettled(reader, address.url, site));
@@ -36,12 +40,21 @@ export const showCommand: Command = {
       }
       const wanted = (['text', 'html', 'headers'] as const).filter((name) => read.switches.has(name));
       if (wanted.length === 0) console.log(describe(page));
-      else if (!page.place) throw new UsageError(`nothing was archived of ${page.url}: its outcome is ${page.outcome}`);
-      else for (const name of wanted) process.stdout.write(archived(dir, page.place, name));
+      else if (!page.place) throw new UsageError(`nothing was archived of ${page.url}: its outcome is ${page.outcome}${kept}`);
+      else {
+        for (const name of wanted) {
+          const text = archived(dir, page.place, name);
+          process.stdout.write(text);
+          if (text === '') console.error(`gossamer: the archive has no ${name} of ${page.url}${kept}`); // an empty output tells nothing
+        }
+      }
       return 0;
     });
   },
 };
+
+/** Of the two addresses of a bare domain, the one that answered. */
+const isFetched = (page: PlacedPage | null): boolean => page !== null && page.place !== null;
 
 const describe = (page: PlacedPage): string => {
   const rows: [string, string][] = [

@@ -23,6 +23,8 @@ ${commands.map(caseOf).join('\n')}
 if [ "$funcstack[1]" = "_gossamer" ]; then
   _gossamer "$@"
 else
+  # Where nobody has set up completion yet, compdef is not there.
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
   compdef _gossamer gossamer
 fi
 `;

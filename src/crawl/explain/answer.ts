@@ -19,7 +19,7 @@ export const answerOf = (found: Found): string => {
   return `It is not known to this crawl: ${OPEN_REASONS.unknown}.`;
 };
 
-const settledAnswer = (page: PlacedPage, { origin }: Found): string => {
+const settledAnswer = (page: PlacedPage, { origin, scope }: Found): string => {
   const { outcome, status, tries } = page;
   const on = `on ${timeOf(page.at)}`;
   if (outcome.startsWith(FAILED)) {
@@ -33,40 +33,44 @@ const settledAnswer = (page: PlacedPage, { origin }: Found): string => {
     case 'client-error':
     case 'odd-status': return `It was visited ${on}, but the server answered ${status}.`;
     case 'server-error': return `It was visited ${on} and given up after ${triesOf(tries)}: the server answered ${status}.`;
-    case 'robots-denied': return `It was not crawled, because the robots.txt of ${origin} forbids it: ${page.robots}.`;
+    case 'robots-denied': return `It was not crawled, because the robots.txt of ${origin} forbids it (${page.robots}).`;
     default: {
       const says: string | undefined = { ...ANSWERED_OUTCOMES, ...UNANSWERED_OUTCOMES, ...SCOPE_REFUSALS }[outcome as keyof typeof SCOPE_REFUSALS];
-      return `It was ${outcome in ANSWERED_OUTCOMES ? 'visited' : 'not crawled'}, and settled ${on} as ${outcome}: ${says ?? 'no more is known'}.`;
+      if (outcome in ANSWERED_OUTCOMES) return `It was visited ${on}: it ${says}.`;
+      // The rule that refused it then may still be there, and then it can be named.
+      return `It was not crawled: ${scope?.refusal === outcome ? scope.says : (says ?? 'no more is known')}. It was settled so ${on}.`;
     }
   }
 };
 
 const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
   const { reason, settings, now, running } = found;
+  const waits = running ? 'It waits:' : 'It waits, and the crawl is not running. When it is resumed,';
   switch (reason) {
     case 'under-visit':
       return running ? `It is being visited now, for the ${nth(open.tries)} time.` : 'It was being visited when the crawl ended: a resume visits it again.';
     case 'parked':
-      return `It is parked: its site ${site.site} failed ${times(site.failures)} in a row, and --park-after is ${settings.parkAfter}.`;
+      return `It is parked: its site ${site.site} failed ${inARow(site.failures)}, and --park-after is ${settings.parkAfter}.`;
     case 'held':
       return `It is held: its site ${site.site} has ${writeCount(site.pages)} ${site.pages === 1 ? 'page' : 'pages'}, and --max-pages-per-site is ${settings.maxPagesPerSite ?? 'lifted'}.`;
     case 'max-pages':
       return `It waits, but the crawl has all the pages it may have: --max-pages is ${writeCount(settings.maxPages ?? 0)}.`;
     case 'in-trouble':
-      return `It waits: its site ${site.site} failed ${times(site.failures)} in a row, and is called again ${inTime(site.dueAt, now)}; ` +
+      return `${waits} its site ${site.site}, which failed ${inARow(site.failures)}, is called again ${inTime(site.dueAt, found)}; ` +
         `at ${settings.parkAfter} failures it is parked. ${placeOf(open)}.`;
     case 'waiting':
-      return `It waits: its site ${site.site} may be called ${inTime(site.dueAt, now)}, and then every ${writeDuration(delayOf(site, settings))}. ` +
-        `${placeOf(open)}${open.ahead > 0 ? `; its turn comes in about ${writeDuration(callAtOf(open, site, found)! - now)}` : ''}.`;
+      return `${waits} its site ${site.site} may be called ${inTime(site.dueAt, found)}, and then every ${writeDuration(delayOf(site, settings))}. ` +
+        `${placeOf(open)}${open.ahead > 0 ? `; its turn comes ${turnOf(callAtOf(open, site, found)! - now, running)}` : ''}.`;
     case 'robots-denied':
     case 'robots-too-large':
-      return `It waits, but will not be crawled, because the robots.txt of ${found.origin} forbids it: ${found.robots?.rule}.`;
+      return `${hopeless(found.view.state)}, because the robots.txt of ${found.origin} forbids it (${found.robots?.rule}).`;
     default:
-      return `It ${inLine(found.view.state)}, but will not be crawled: ${found.scope?.says ?? reason}.`;
+      return `${hopeless(found.view.state)}: ${found.scope?.says ?? reason}.`;
   }
 };
 
-const inLine = (state: LinkView['state']): string => (state === 'waiting' ? 'waits' : `is ${state}`);
+const hopeless = (state: LinkView['state']): string =>
+  state === 'waiting' ? 'It waits, but will not be crawled' : `It is ${state}, and will not be crawled in any case`;
 
 const placeOf = ({ ahead }: OpenLink): string =>
   ahead === 0 ? 'It is the next in line' : `${writeCount(ahead)} ${ahead === 1 ? 'link is' : 'links are'} before it`;
@@ -80,7 +84,9 @@ export const callAtOf = (open: OpenLink, site: SiteView, { settings, now, reason
 
 export const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-const inTime = (at: number, now: number): string => (at > now ? `in ${writeDuration(at - now)} (${timeOf(at)})` : 'now');
-const times = (n: number): string => (n === 1 ? 'once' : `${n} times`);
+const inTime = (at: number, { now, running }: Pick<Found, 'now' | 'running'>): string =>
+  at > now ? `in ${writeDuration(at - now)} (${timeOf(at)})` : running ? 'now' : 'at once';
+const inARow = (n: number): string => (n === 1 ? 'once' : `${n} times in a row`);
+const turnOf = (ms: number, running: boolean): string => (running ? `in about ${writeDuration(ms)}` : `about ${writeDuration(ms)} later`);
 const triesOf = (n: number): string => (n === 1 ? '1 try' : `${n} tries`);
 const nth = (n: number): string => ['first', 'second', 'third'][n - 1] ?? `${n}th`;

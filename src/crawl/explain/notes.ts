@@ -1,5 +1,6 @@
 /** What else is worth knowing about a URL, and which command helps. */
 
+import { TRIES_MAX } from '../../frontier/store.ts';
 import { writeCount } from '../../lib/units.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
@@ -11,14 +12,21 @@ export const notesOf = (found: Found): string[] => {
   return found.view.open ? openNotes(found) : unknownNotes(found);
 };
 
-const settledNotes = ({ robots, scope, reason }: Found): string[] => {
+const settledNotes = (found: Found): string[] => {
+  const { robots, scope, reason } = found;
   const notes: string[] = [];
+  if (isBareSeed(found)) notes.push('a seed without a scheme is tried once over https; it was then tried over http');
   if (reason === 'robots-denied' && robots?.allowed) {
     notes.push(`as read on ${timeOf(robots.fetchedAt)}, robots.txt allows it (${robots.rule}); but a settled link is not visited again`);
   }
   if (scope && scope.refusal !== reason) notes.push(`by the settings now in force it would not be taken: ${scope.says}`);
   return notes;
 };
+
+/** It failed before its tries were used up, and its other address is known: that is what becomes of a bare domain. */
+const isBareSeed = ({ view: { page }, reason, address, reader }: Found): boolean =>
+  page !== null && reason.startsWith('failed-') && page.via === '' && page.tries < TRIES_MAX && address.url.startsWith('https:') &&
+  reader.link(otherScheme(address.url), siteOf(address.host)).state !== 'unknown';
 
 const openNotes = ({ view, robots, origin, lastFailure, reason }: Found): string[] => {
   const notes: string[] = [];
@@ -43,6 +51,9 @@ const unknownNotes = ({ view, settings, scope, reader }: Found): string[] => {
   }
   if (settings.maxDepth !== null) notes.push(`a link more than ${settings.maxDepth} steps from a seed is not taken (--max-depth)`);
   if (settings.hooks) notes.push(`accept of ${settings.hooks} may have refused it`);
+  if (site && (site.state === 'held' || site.state === 'parked') && site.waiting > 0) {
+    notes.push(`its site is ${site.state}, so ${writeCount(site.waiting)} of its links are not visited for now, and one of those pages may link to it`);
+  }
   const { waiting } = reader.census();
   if (waiting > 0) notes.push(`${writeCount(waiting)} links still wait in this crawl, and one of those pages may link to it`);
   return notes;
@@ -58,15 +69,23 @@ export const adviceOf = (found: Found): string[] => {
     case 'parked': return [`${resume} --retry-parked`];
     case 'held': return [`${resume} --max-pages-per-site ${2 * Math.max(view.site!.pages, 1)}`];
     case 'max-pages': return [`${resume} --max-pages ${2 * found.settings.maxPages!}`];
-    default: return running ? [] : [resume];
+    case 'too-deep': return [`${resume} --max-depth ${view.open.link.depth}`];
+    case 'not-seeded': return [`${resume} --no-seeded-only`];
+    case 'waiting':
+    case 'in-trouble':
+    case 'under-visit': return running ? [] : [resume];
+    default: return []; // nothing brings it back
   }
 };
 
-/** Addresses that are easily taken for this one, and that the crawl knows: the other scheme, and a slash at the end. */
+const otherScheme = (url: string): string => (url.startsWith('https:') ? url.replace('https:', 'http:') : url.replace('http:', 'https:'));
+
+/** Addresses that are easily taken for this one, and that the crawl knows: the other scheme, a slash at the end, www in front. */
 const alike = ({ address: { url, host }, reader, dir }: Found): string[] => {
-  const other = url.startsWith('https:') ? url.replace('https:', 'http:') : url.replace('http:', 'https:');
-  const slashed = (text: string): string => (text.endsWith('/') ? text.slice(0, -1) : `${text}/`);
-  const candidates = [other, slashed(url), slashed(other)].map((text) => canonicalize(text)).flatMap((address) => (typeof address === 'string' ? [] : [address.url]));
+  const both = [url, otherScheme(url)];
+  const slashed = both.map((text) => (text.endsWith('/') ? text.slice(0, -1) : `${text}/`));
+  const named = both.map((text) => (host.startsWith('www.') ? text.replace('//www.', '//') : text.replace('//', '//www.')));
+  const candidates = [...both, ...slashed, ...named].map((text) => canonicalize(text)).flatMap((address) => (typeof address === 'string' ? [] : [address.url]));
   return [...new Set(candidates)]
     .filter((candidate) => candidate !== url && reader.link(candidate, siteOf(host)).state !== 'unknown')
     .map((candidate) => `gossamer explain ${dir} ${candidate}`);
