@@ -15,9 +15,11 @@ export const LINKS_PER_BATCH = PAGES_PER_BATCH * (OWN_LINKS + OTHER_LINKS);
 export const VISITS_PER_BATCH = 100;
 
 export interface StoreLoad {
+  /** Admits one link of every site, as seeds. */
+  seed(): Promise<void>;
   /** Admits one batch of links that nobody has seen. */
   admit(): Promise<void>;
-  /** Claims a batch of visits; those that were claimed are settled by the next `settle`. */
+  /** Claims a batch of visits; the oldest batch that was claimed is settled by the next `settle`. */
   claim(): Promise<number>;
   settle(): Promise<number>;
 }
@@ -38,8 +40,13 @@ export const createStoreLoad = (store: () => Pick<Store, 'admit' | 'claim' | 'se
   const linkTo = (site: number, via: string): Link => ({
     url: `https://www.site-${site}.example/section/page-${next++}.html` as CanonicalUrl, site: `site-${site}.example`, depth: 2, via, hops: 0, fallback: false, first: false,
   });
-  let leased: readonly Visit[] = [];
+  const leased: (readonly Visit[])[] = [];
   return {
+    seed: async () => {
+      for (let site = 0; site < sites; site += LINKS_PER_BATCH) {
+        await store().admit(Array.from({ length: Math.min(LINKS_PER_BATCH, sites - site) }, (_, i) => linkTo(site + i, '')));
+      }
+    },
     admit: async () => {
       const links: Link[] = [];
       for (let page = 0; page < PAGES_PER_BATCH; page++) {
@@ -52,10 +59,10 @@ export const createStoreLoad = (store: () => Pick<Store, 'admit' | 'claim' | 'se
     },
     claim: async () => {
       const { visits } = await store().claim({ holder: 'bench', shards: ALL_SHARDS, visits: VISITS_PER_BATCH, delayMs: 0, pagesMax: null, sitePagesMax: null, leaseMs: null });
-      leased = visits;
+      leased.push(visits);
       return visits.length;
     },
-    settle: async () => (await store().settle(leased.map(settled))).settled,
+    settle: async () => (await store().settle((leased.shift() ?? []).map(settled))).settled,
   };
 };
 

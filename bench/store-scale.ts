@@ -19,7 +19,7 @@ import { ALL_SHARDS, createStoreLoad, LINKS_PER_BATCH, settled, VISITS_PER_BATCH
 const { values } = parseArgs({
   options: {
     levels: { type: 'string', default: '100000,1000000,10000000' }, sites: { type: 'string', default: '100000' },
-    batches: { type: 'string', default: '20' }, rounds: { type: 'string', default: '7' }, hot: { type: 'string', default: '2000000' },
+    batches: { type: 'string', default: '10' }, rounds: { type: 'string', default: '15' }, hot: { type: 'string', default: '2000000' },
   },
 });
 const ROUNDS = Number(values.rounds);
@@ -28,7 +28,7 @@ const home = mkdtempSync(join(tmpdir(), 'gossamer-store-'));
 process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 
 const archive = { append: () => [], end: () => ({ file: '', bytes: 0 }), cut: () => {}, sync: () => {}, close: () => {} };
-const open = (path: string): SqliteStore => openSqliteStore({ path, clock: (notBeforeMs) => createClock(anchorNow(notBeforeMs)), archive: () => archive });
+const open = (path: string, more: { checkpointRows?: number } = {}): SqliteStore => openSqliteStore({ path, ...more, clock: (notBeforeMs) => createClock(anchorNow(notBeforeMs)), archive: () => archive });
 
 interface Cost {
   readonly cpuMs: number;
@@ -62,7 +62,8 @@ const build = async (links: number): Promise<Level> => {
   const path = join(home, `crawl-${links}.db`);
   const level: Level = { links, path, store: open(path), load: createStoreLoad(() => level.store, Number(values.sites)), costs: { admit: [], claim: [], settle: [] } };
   let saidAt = performance.now();
-  for (let known = 0; known < links; known += LINKS_PER_BATCH) {
+  await level.load.seed();
+  for (let known = Number(values.sites); known < links; known += LINKS_PER_BATCH) {
     await level.load.admit();
     if (performance.now() - saidAt < 10_000) continue;
     saidAt = performance.now();
@@ -71,11 +72,14 @@ const build = async (links: number): Promise<Level> => {
   return level;
 };
 
-/** Claims and settlements alternate, as in a crawl; each is measured by itself. */
-const round = async ({ load, costs }: Level): Promise<void> => {
-  const spent: Record<Verb, Cost[]> = { admit: [], claim: [], settle: [] };
-  for (let i = 0; i < BATCHES; i++) for (const verb of VERBS) spent[verb].push(await measure(() => load[verb]()));
-  for (const verb of VERBS) costs[verb].push(sum(spent[verb]));
+/** Every verb pays for its own log: the checkpoint that moves it into the database is part of its cost, and happens nowhere else. */
+const round = async ({ load, costs, store }: Level): Promise<void> => {
+  for (const verb of VERBS) {
+    costs[verb].push(await measure(async () => {
+      for (let i = 0; i < BATCHES; i++) await load[verb]();
+      store.checkpoint();
+    }));
+  }
 };
 
 const rateOf = ({ costs }: Level, verb: Verb, clock: keyof Cost): number => (PER_BATCH[verb] * BATCHES * 1_000) / median(costs[verb].map((one) => one[clock]));
@@ -90,6 +94,10 @@ const reopened = async (level: Level, snapshot: boolean): Promise<Cost> => {
 const grow = async (): Promise<void> => {
   const levels: Level[] = [];
   for (const links of values.levels.split(',').map(Number)) levels.push(await build(links));
+  for (const level of levels) {
+    await level.store.close();
+    level.store = open(level.path, { checkpointRows: Infinity }); // `round` asks for them
+  }
   // The levels take turns, so that whatever else the machine does strikes all of them.
   for (let i = 0; i < ROUNDS; i++) for (const level of levels) await round(level);
   console.log('| known links | links admitted/s | claims/s | settlements/s | memory per known URL | database | open, from a snapshot | open, from the log |');

@@ -59,7 +59,7 @@ test('sqlite: a database of an unknown layout is refused with a sentence', () =>
   db.close();
   assert.throws(
     () => openSqliteStore({ path, clock: () => assert.fail('no clock is needed'), archive: () => assert.fail('no archive is needed') }),
-    /has layout 99, this program knows 2/,
+    /has layout 99, this program knows 3/,
   );
   rmSync(dir, { recursive: true });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { preparing } from '../src/store/sqlite/book.ts';
-import { SITE_LINE_SQL, unsettledLinks, type SiteLine } from '../src/store/sqlite/links.ts';
+import { SITE_LINE_SQL, unsettledLinks, type SiteLine } from './support/sqlite-links.ts';
 import { ask, link } from './contract/store-scene.ts';
 import { openMade } from './support/made-crawl.ts';
 import { assertGoesOn, assertRepairs, FILE_BYTES_MAX, makeScene, namedIn, type Scene } from './support/verify-scene.ts';
@@ -65,12 +65,15 @@ test('a sitemap that a robots.txt named is fetched again as a sitemap', () =>
   }));
 
 const LINES: readonly [what: string, plant: (scene: Scene) => void, says: RegExp][] = [
-  ['a missing block', (scene) => scene.sql('DELETE FROM block WHERE id = (SELECT head FROM site WHERE id = 3)'), /^the line of the site s\d\.example is broken: block \d+ is missing$/m],
-  ['a line that is forgotten', (scene) => scene.sql('UPDATE site SET head = NULL, tail = NULL WHERE id = 3'), /^block \d+ of waiting links is in no line$/m],
-  ['a line that goes round', (scene) => scene.sql('UPDATE block SET next = id WHERE id = (SELECT head FROM site WHERE id = 3)'), /is broken: block \d+ is in two places$/m],
-  ['a block in two lines', (scene) => scene.sql('UPDATE site SET head = (SELECT head FROM site WHERE id = 2) WHERE id = 3'), /is broken: block \d+ is in two places$/m],
-  ['a wrong end', (scene) => scene.sql('UPDATE site SET tail = 9999 WHERE id = 3'), /is broken: it ends with block \d+, but should end with 9999$/m],
-  ['a block that is not links', (scene) => scene.sql("UPDATE block SET links = 'nonsense' || char(10) WHERE id = (SELECT head FROM site WHERE id = 3)"), /is broken: block \d+ cannot be read$/m],
+  ['a missing block', (scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)'), /^the line of the site s\d\.example is broken: block \d+ is missing$/m],
+  ['a line that is forgotten', (scene) => scene.sql("UPDATE site SET line = '' WHERE id = 3"), /^block \d+ of waiting links is in no line$/m],
+  ['a line that begins anew', (scene) => scene.sql("UPDATE site SET line = line || ' ' || line WHERE id = 3"), /is broken: block \d+ is in two places$/m],
+  ['a block in two lines', (scene) => scene.sql('UPDATE site SET line = (SELECT line FROM site WHERE id = 2) WHERE id = 3'), /is broken: block \d+ is in two places$/m],
+  ['a line that cannot be read', (scene) => scene.sql("UPDATE site SET line = 'x' || line WHERE id = 3"), /is broken: the list of its blocks cannot be read$/m],
+  ['a pack that is not there', (scene) => scene.sql("UPDATE site SET line = line || ';77' WHERE id = 3"), /is broken: pack 77 is missing$/m],
+  ['a site that is noted as idle', (scene) => scene.sql('UPDATE site SET state = 4 WHERE id = 3'), /^the site s\d\.example is noted as idle, but links of it wait$/m],
+  ['a stray pack', (scene) => scene.sql("INSERT INTO pack (blocks) VALUES ('1 2')"), /^pack \d+ of block numbers is in no line$/m],
+  ['a block that is not links', (scene) => scene.sql("UPDATE block SET links = 'nonsense' || char(10) WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)"), /is broken: block \d+ cannot be read$/m],
 ];
 
 for (const [what, plant, says] of LINES) {
@@ -90,7 +93,7 @@ for (const [what, plant, says] of LINES) {
 test('a link that is settled and waits too is named, and waits no more', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
-    scene.sql('UPDATE block SET links = links || ? WHERE id = (SELECT tail FROM site WHERE id = ?)', `1 0 0 0 ${page.url}\n`, page.site);
+    scene.sql('UPDATE block SET links = links || ? WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = ?)', `1 0 0 0 ${page.url}\n`, page.site);
     const { found } = await scene.verify();
     assert.ok(found.named.some(({ kind, url }) => kind === 'link-twice' && url === page.url));
     await assertRepairs(scene);
@@ -100,8 +103,8 @@ test('a link that is settled and waits too is named, and waits no more', () =>
 test('a link that is twice in its line, or in a stray block though it is settled, is visited once', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
-    scene.sql('INSERT INTO block (next, read_to, via, links) VALUES (NULL, 0, ?, ?)', '', `1 0 0 0 ${page.url}\n`);
-    scene.sql('UPDATE block SET links = links || substr(links, 1, instr(links, char(10))) WHERE id = (SELECT tail FROM site WHERE id = 3)');
+    scene.sql('INSERT INTO block (read_to, via, links) VALUES (0, ?, ?)', '', `1 0 0 0 ${page.url}\n`);
+    scene.sql('UPDATE block SET links = links || substr(links, 1, instr(links, char(10))) WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)');
     assert.deepEqual((await scene.verify()).found.byKind, { 'link-twice': 1, 'line-broken': 1, 'counter': 2 });
     await assertRepairs(scene);
     assert.equal(scene.sql('SELECT 1 FROM page').length, 160);
@@ -110,14 +113,14 @@ test('a link that is twice in its line, or in a stray block though it is settled
 test('a long line is laid anew with all its links, in their order', () =>
   open(async (scene) => {
     const store = openMade({ dir: scene.dir, fileBytesMax: FILE_BYTES_MAX });
-    const links = Array.from({ length: 5 }, (_, n) => link(`s2.example/page/${900 + n}`, { via: `https://s2.example/${n}` })); // a block each
+    const links = Array.from({ length: 400 }, (_, n) => link(`s2.example/page/${900 + n}`, { via: `https://s2.example/${n}` })); // a block each, most of them in packs
     await store.admit(links);
     await store.close();
     const before = lineOf(scene, 's2.example');
-    scene.sql("UPDATE site SET tail = 9999 WHERE name = 's2.example'");
+    scene.sql("UPDATE site SET line = line || ' 9999' WHERE name = 's2.example'");
     await scene.verify(true);
     assert.deepEqual(lineOf(scene, 's2.example'), before);
-    assert.deepEqual(before.slice(-5), links.map(({ url }) => url));
+    assert.deepEqual(before.slice(-400), links.map(({ url }) => url));
     await assertGoesOn(scene);
   }));
 
@@ -154,7 +157,7 @@ const snapshotRows = (scene: Scene): number => scene.sql("SELECT 1 FROM meta WHE
 
 for (const [what, plant] of [
   ['adds to', (scene: Scene) => scene.sql('DELETE FROM seen WHERE id = (SELECT max(id) FROM seen)')],
-  ['takes from', (scene: Scene) => scene.sql('DELETE FROM block WHERE id = (SELECT head FROM site WHERE id = 3)')],
+  ['takes from', (scene: Scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)')],
 ] as const) {
   test(`a repair that ${what} the log of known URLs gives up its snapshot; any other leaves it`, () =>
     open(async (scene) => {

@@ -5,7 +5,7 @@ import type { PlacedPage } from '../../src/model/settlement.ts';
 import { openMemoryStore, type MemoryState } from '../../src/store/memory.ts';
 import { createMemoryState } from '../../src/store/memory-state.ts';
 import { preparing } from '../../src/store/sqlite/book.ts';
-import { SITE_LINE_SQL, unsettledLinks, type SiteLine } from '../../src/store/sqlite/links.ts';
+import { SITE_LINE_SQL, unsettledLinks, type SiteLine } from '../support/sqlite-links.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { DatabaseSync } from 'node:sqlite';

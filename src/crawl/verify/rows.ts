@@ -15,9 +15,10 @@ export interface RowPlan {
 }
 
 export const tellRows = (rows: Survey, tally: Tally, found: Finder): RowPlan => {
-  const plan: RowPlan = { pagesBack: new Set(), pagesGone: new Set(), lines: new Set(), orphanBlocks: rows.orphanBlocks.length > 0 };
+  const plan: RowPlan = { pagesBack: new Set(), pagesGone: new Set(), lines: new Set(), orphanBlocks: rows.orphanBlocks.length + rows.orphanPacks.length > 0 };
   for (const fault of rows.faults) tellFault(fault, found, plan);
   for (const id of rows.orphanBlocks) found.add({ kind: 'line-broken', says: `block ${id} of waiting links is in no line` });
+  for (const id of rows.orphanPacks) found.add({ kind: 'line-broken', says: `pack ${id} of block numbers is in no line` });
   if (rows.lost.size > 0) {
     found.add({ kind: 'link-lost', says: `${writeCount(rows.lost.size)} known ${rows.lost.size === 1 ? 'URL is' : 'URLs are'} neither waiting nor leased, parked, held or settled` });
   }
@@ -45,6 +46,8 @@ const tellFault = (fault: RowFault, found: Finder, plan: RowPlan): void => {
       return found.add({ kind: 'page-wrong', url: fault.url, says: `the page ${fault.url} is not right: ${fault.says}` });
     case 'row':
       return found.add({ kind: 'row', says: fault.says });
+    case 'rest':
+      return found.add({ kind: 'counter', says: `the site ${fault.name} is noted as ${fault.waits ? 'idle, but links of it wait' : 'waiting, but no link of it waits'}` });
     case 'count':
       return found.add({ kind: 'counter', says: `the site ${fault.name} counts ${writeCount(fault.said)} ${fault.what}, but has ${writeCount(fault.is)}` });
     default:

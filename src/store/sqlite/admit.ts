@@ -6,7 +6,7 @@ import { fingerprint } from '../../url/fingerprint.ts';
 import { shardOf } from '../../url/shard.ts';
 import type { Book } from './book.ts';
 import { appendToLine, putFirst, type LineEnds, type Waiting } from './line.ts';
-import { SITE_HELD, SITE_PARKED, SITE_REST } from './schema.ts';
+import { SITE_HELD, SITE_IDLE, SITE_PARKED, SITE_WAITING } from './schema.ts';
 
 interface SiteRow extends LineEnds {
   id: number;
@@ -50,21 +50,28 @@ export const admit = (book: Book, links: readonly Link[], siteWaitingMax: number
 const lineUp = (book: Book, { site, links }: Arrivals): void => {
   putFirst(book, site, links.filter((one) => one.link.first));
   appendToLine(book, site, links.filter((one) => !one.link.first));
-  book.sql('UPDATE site SET waiting = waiting + ?, head = ?, head_at = ?, tail = ? WHERE id = ?')
-    .run(links.length, site.head, site.head_at, site.tail, site.id);
+  if (site.state === SITE_IDLE) {
+    book.sql(`UPDATE site SET state = ${SITE_WAITING} WHERE id = ?`).run(site.id);
+    site.state = SITE_WAITING;
+  }
+  book.sql('UPDATE site SET waiting = waiting + ?, line = ?, head_at = ? WHERE id = ?')
+    .run(links.length, site.line, site.head_at, site.id);
   if (site.state === SITE_PARKED) book.tally.parked += links.length;
   else if (site.state === SITE_HELD) book.tally.held += links.length;
   else book.tally.waiting += links.length;
-  if (site.state === SITE_REST) book.notBefore[site.shard] = Math.min(book.notBefore[site.shard]!, site.due_at);
+  if (site.state === SITE_WAITING) book.notBefore[site.shard] = Math.min(book.notBefore[site.shard]!, site.due_at);
 };
 
-const findSite = (book: Book, name: string): SiteRow | undefined =>
-  book.sql('SELECT id, shard, state, waiting, due_at, head, head_at, tail FROM site WHERE name = ?').get(name) as SiteRow | undefined;
+const findSite = (book: Book, name: string): SiteRow | undefined => {
+  const row = book.sql('SELECT id, shard, state, waiting, due_at, line, head_at FROM site WHERE name = ?', 'arrays').get(name) as unknown as
+    readonly [number, number, number, number, number, string, number] | undefined;
+  return row && { id: row[0], shard: row[1], state: row[2], waiting: row[3], due_at: row[4], line: row[5], head_at: row[6] };
+};
 
 const addSite = (book: Book, name: string): SiteRow => {
   const shard = shardOf(name);
   const dueAt = book.clock.now(); // at once, but behind those that have waited longer
   const { lastInsertRowid } = book.sql('INSERT INTO site (name, shard, due_at) VALUES (?, ?, ?)').run(name, shard, dueAt);
   book.tally.sites++;
-  return { id: Number(lastInsertRowid), shard, state: SITE_REST, waiting: 0, due_at: dueAt, head: null, head_at: 0, tail: null };
+  return { id: Number(lastInsertRowid), shard, state: SITE_WAITING, waiting: 0, due_at: dueAt, line: '', head_at: 0 };
 };

@@ -3,10 +3,10 @@
 import { SITES_DUE_COUNTED_MAX, type Census } from '../../model/census.ts';
 import { SHARDS } from '../../url/shard.ts';
 import type { Book } from './book.ts';
-import { SITE_REST } from './schema.ts';
+import { SITE_WAITING } from './schema.ts';
 import type { Tally } from './tally.ts';
 
-const AT_REST = `shard = ? AND state = ${SITE_REST} AND waiting > 0`;
+const AT_REST = `shard = ? AND state = ${SITE_WAITING}`;
 const DUE_SQL = `SELECT count(*) AS n FROM (SELECT 1 FROM site WHERE ${AT_REST} AND due_at <= ? LIMIT ?)`;
 const NEXT_SQL = `SELECT name, due_at, failures FROM site WHERE ${AT_REST} ORDER BY due_at LIMIT 1`;
 

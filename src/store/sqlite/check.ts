@@ -1,6 +1,6 @@
 /** What a check of a whole crawl reads from the database: is it sound, what does it count, where do pages lie? */
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { StoreFault } from '../../frontier/store.ts';
 import { preparing, readTally, type Book } from './book.ts';
 import { SCHEMA_VERSION, versionOf } from './schema.ts';
@@ -103,8 +103,8 @@ export interface PlacedRow {
  * without an index; where they do not (`inOrder` false), SQLite sorts them in temporary files, which it maps into memory.
  */
 export function* placedPages({ sql }: Checked, inOrder: boolean): Generator<PlacedRow> {
-  const rows = eachRow<[number, string, string, string, number, number, number]>(sql(`SELECT id, url, digest, file, offset, length, group_length FROM page
-    WHERE file IS NOT NULL ORDER BY ${inOrder ? '' : 'file, offset, '}id`));
+  const rows = eachRow<[number, string, string, string, number, number, number]>(sql, `SELECT id, url, digest, file, offset, length, group_length FROM page
+    WHERE file IS NOT NULL ORDER BY ${inOrder ? '' : 'file, offset, '}id`);
   for (const [id, url, digest, file, offset, length, groupLength] of rows) yield { id, url, digest, file, offset, length, groupLength };
 }
 
@@ -112,10 +112,8 @@ export function* placedPages({ sql }: Checked, inOrder: boolean): Generator<Plac
  * Rows as arrays, in the order of their columns. As an object (Node 24), each would leave some 90 bytes behind that only
  * a full collection frees: 100 MiB at a million pages.
  */
-export const eachRow = <Row extends readonly unknown[]>(statement: StatementSync): Iterable<Row> => {
-  statement.setReturnArrays(true);
-  return statement.iterate() as Iterable<unknown> as Iterable<Row>;
-};
+export const eachRow = <Row extends readonly unknown[]>(sql: Book['sql'], text: string): Iterable<Row> =>
+  sql(text, 'arrays').iterate() as Iterable<unknown> as Iterable<Row>;
 
 /** Whether the log of fingerprints can be read: eight bytes each. */
 export const isLogWhole = ({ sql }: Checked): boolean =>

@@ -5,7 +5,7 @@ import type { RobotsRecord } from '../../model/robots.ts';
 import type { Visit } from '../../model/visit.ts';
 import type { Book } from './book.ts';
 import { takeFirst, type LineEnds } from './line.ts';
-import { SITE_HELD, SITE_LEASED, SITE_REST } from './schema.ts';
+import { SITE_HELD, SITE_LEASED, SITE_WAITING } from './schema.ts';
 
 interface DueSite extends LineEnds {
   id: number;
@@ -19,10 +19,15 @@ interface DueSite extends LineEnds {
   failures: number;
 }
 
+type DueRow = readonly [number, string, number, number, number, number, number, number, number, string, number];
+
+const toDueSite = ([id, name, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at]: DueRow): DueSite =>
+  ({ id, name, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at });
+
 /** Answered from the index site_due alone, in its order: the cost of a claim does not grow with the frontier. */
-export const DUE_SQL = `SELECT id, name, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, head, head_at, tail
-  FROM site WHERE shard = ? AND state = ${SITE_REST} AND waiting > 0 AND due_at <= ? ORDER BY due_at LIMIT ?`;
-const NEXT_SQL = `SELECT due_at FROM site WHERE shard = ? AND state = ${SITE_REST} AND waiting > 0 ORDER BY due_at LIMIT 1`;
+export const DUE_SQL = `SELECT id, name, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at
+  FROM site WHERE shard = ? AND state = ${SITE_WAITING} AND due_at <= ? ORDER BY due_at LIMIT ?`;
+const NEXT_SQL = `SELECT due_at FROM site WHERE shard = ? AND state = ${SITE_WAITING} ORDER BY due_at LIMIT 1`;
 
 export const claim = (book: Book, ask: Ask): Claimed => {
   const now = book.clock.now();
@@ -34,7 +39,7 @@ export const claim = (book: Book, ask: Ask): Claimed => {
     const shard = ask.shards[(turn + i) % ask.shards.length]!;
     while (visits.length < room && book.notBefore[shard]! <= now) {
       const wanted = room - visits.length;
-      const due = book.sql(DUE_SQL).all(shard, now, wanted) as unknown as DueSite[];
+      const due = (book.sql(DUE_SQL, 'arrays').all(shard, now, wanted) as unknown as DueRow[]).map(toDueSite);
       for (const site of due) {
         if (ask.sitePagesMax !== null && site.pages >= ask.sitePagesMax) hold(book, site);
         else visits.push(lease(book, site, { ask, now }));
@@ -67,9 +72,9 @@ const lease = (book: Book, site: DueSite, { ask, now }: { ask: Ask; now: number 
   const number = ++book.tally.lease;
   const delayMs = Math.max(site.delay_ms, ask.delayMs);
   // The clock moves before the call leaves: whatever happens to this visit, the site is not early.
-  book.sql(`UPDATE site SET state = ${SITE_LEASED}, waiting = waiting - 1, head = ?, head_at = ?, tail = ?,
+  book.sql(`UPDATE site SET state = ${SITE_LEASED}, waiting = waiting - 1, line = ?, head_at = ?,
       due_at = ?, delay_ms = ?, lease = ?, holder = ?, leased = ? WHERE id = ?`)
-    .run(site.head, site.head_at, site.tail, now + delayMs, delayMs, number, ask.holder,
+    .run(site.line, site.head_at, now + delayMs, delayMs, number, ask.holder,
       JSON.stringify({ link, tries: tries + 1 }), site.id);
   book.tally.waiting--;
   book.tally.leased++;
@@ -89,14 +94,9 @@ const lease = (book: Book, site: DueSite, { ask, now }: { ask: Ask; now: number 
 };
 
 export const robotsOf = ({ sql }: Pick<Book, 'sql'>, origin: string): RobotsRecord | null => {
-  const row = sql('SELECT fetched_at, expires_at, verdict, rules, crawl_delay_ms FROM robots WHERE origin = ?').get(origin);
+  const row = sql('SELECT fetched_at, expires_at, verdict, rules, crawl_delay_ms FROM robots WHERE origin = ?', 'arrays').get(origin) as unknown as
+    readonly [number, number, RobotsRecord['verdict'], string, number | null] | undefined;
   if (!row) return null;
-  return {
-    origin,
-    fetchedAt: row['fetched_at'] as number,
-    expiresAt: row['expires_at'] as number,
-    verdict: row['verdict'] as RobotsRecord['verdict'],
-    rules: row['rules'] as string,
-    crawlDelayMs: row['crawl_delay_ms'] as number | null,
-  };
+  const [fetchedAt, expiresAt, verdict, rules, crawlDelayMs] = row;
+  return { origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs };
 };

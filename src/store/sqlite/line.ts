@@ -1,6 +1,7 @@
-/** The line of waiting links of one site: a chain of blocks, read from its head. */
+/** The line of waiting links of one site: blocks in a queue, read from its head. */
 
 import type { CanonicalUrl, Link } from '../../model/link.ts';
+import { dropFirst, firstOf, pushFirst, pushLast, type Packs } from '../../lib/long-queue.ts';
 import type { Book } from './book.ts';
 
 /** A waiting link with how often it was claimed. */
@@ -9,11 +10,12 @@ export interface Waiting {
   readonly tries: number;
 }
 
-/** The columns of a site's row that say where its line begins and ends. */
+/** The columns of a site's row that say where its line is. */
 export interface LineEnds {
-  head: number | null;
+  /** The numbers of its blocks, as lib/long-queue.ts writes them. */
+  line: string;
+  /** How far the first of them has been read. */
   head_at: number;
-  tail: number | null;
 }
 
 /** A block is read whole for each link taken from it, so it stays about one database page long. */
@@ -40,8 +42,8 @@ export const readWaiting = (line: string, via: string, site: string): Waiting =>
   return { tries: Number(tries), link: { ...link, sitemap: marks & NAMED_SITEMAP ? 'named' : 'listed' } };
 };
 
-const insertBlock = (book: Pick<Book, 'sql'>, next: number | null, block: { via: string; links: string }): number =>
-  Number(book.sql('INSERT INTO block (next, read_to, via, links) VALUES (?, 0, ?, ?)').run(next, block.via, block.links).lastInsertRowid);
+const insertBlock = ({ sql }: Pick<Book, 'sql'>, block: { via: string; links: string }): number =>
+  Number(sql('INSERT INTO block (read_to, via, links) VALUES (0, ?, ?)').run(block.via, block.links).lastInsertRowid);
 
 /** Links in order, cut into blocks of one `via` each and of bounded length. */
 const toBlocks = (waiting: readonly Waiting[]): { via: string; links: string }[] => {
@@ -57,43 +59,49 @@ const toBlocks = (waiting: readonly Waiting[]): { via: string; links: string }[]
 
 /** Puts links at the end of the line. Changes `ends`; the caller writes them to the site's row. */
 export const appendToLine = (book: Pick<Book, 'sql'>, ends: LineEnds, waiting: readonly Waiting[]): void => {
-  for (const block of toBlocks(waiting)) {
-    const id = insertBlock(book, null, block);
-    if (ends.tail === null) [ends.head, ends.head_at] = [id, 0];
-    else book.sql('UPDATE block SET next = ? WHERE id = ?').run(id, ends.tail);
-    ends.tail = id;
-  }
+  if (waiting.length === 0) return;
+  const packs = packsOf(book);
+  for (const block of toBlocks(waiting)) ends.line = pushLast(ends.line, insertBlock(book, block), packs);
 };
 
 /** Puts links at the head of the line, keeping their own order. */
 export const putFirst = (book: Pick<Book, 'sql'>, ends: LineEnds, waiting: readonly Waiting[]): void => {
-  if (ends.head !== null && ends.head_at > 0) {
-    // The head block is no longer the one that the site's row speaks of: it keeps its own place.
-    book.sql('UPDATE block SET read_to = ? WHERE id = ?').run(ends.head_at, ends.head);
-  }
-  for (const block of toBlocks(waiting).reverse()) {
-    const id = insertBlock(book, ends.head, block);
-    ends.tail ??= id;
-    [ends.head, ends.head_at] = [id, 0];
-  }
+  if (waiting.length === 0) return;
+  const packs = packsOf(book);
+  // The first block is no longer the one that the site's row speaks of: it keeps its own place.
+  if (ends.head_at > 0) book.sql('UPDATE block SET read_to = ? WHERE id = ?').run(ends.head_at, firstOf(ends.line));
+  for (const block of toBlocks(waiting).reverse()) ends.line = pushFirst(ends.line, insertBlock(book, block), packs);
+  ends.head_at = 0;
 };
 
 /** Takes the link at the head. The line must not be empty. */
 export const takeFirst = (book: Book, ends: LineEnds, site: string): Waiting => {
-  const block = book.sql('SELECT next, via, links FROM block WHERE id = ?').get(ends.head) as
-    { next: number | null; via: string; links: string } | undefined;
-  if (!block) throw new Error(`the line of site "${site}" is broken: block ${ends.head} is missing`);
-  const end = block.links.indexOf('\n', ends.head_at);
-  const taken = readWaiting(block.links.slice(ends.head_at, end), block.via, site);
-  if (end + 1 < block.links.length) {
+  const id = firstOf(ends.line);
+  const block = book.sql('SELECT via, links FROM block WHERE id = ?', 'arrays').get(id) as unknown as readonly [via: string, links: string] | undefined;
+  if (!block) throw new Error(`the line of site "${site}" is broken: block ${id} is missing`);
+  const [via, links] = block;
+  const end = links.indexOf('\n', ends.head_at);
+  const taken = readWaiting(links.slice(ends.head_at, end), via, site);
+  if (end + 1 < links.length) {
     ends.head_at = end + 1;
     return taken;
   }
-  book.sql('DELETE FROM block WHERE id = ?').run(ends.head);
-  if (block.next === null) [ends.head, ends.head_at, ends.tail] = [null, 0, null];
-  else {
-    const next = book.sql('SELECT read_to FROM block WHERE id = ?').get(block.next) as { read_to: number };
-    [ends.head, ends.head_at] = [block.next, next.read_to];
-  }
+  book.sql('DELETE FROM block WHERE id = ?').run(id);
+  ends.line = dropFirst(ends.line, packsOf(book));
+  ends.head_at = ends.line === '' ? 0 : readTo(book, firstOf(ends.line)!);
   return taken;
 };
+
+const readTo = ({ sql }: Pick<Book, 'sql'>, block: number): number =>
+  (sql('SELECT read_to FROM block WHERE id = ?', 'arrays').get(block) as unknown as [number] | undefined)?.[0] ?? 0;
+
+/** The packs of long lines, as rows. */
+export const packsOf = ({ sql }: Pick<Book, 'sql'>): Packs => ({
+  put: (numbers) => Number(sql('INSERT INTO pack (blocks) VALUES (?)').run(numbers.join(' ')).lastInsertRowid),
+  get: (pack) => {
+    const row = sql('SELECT blocks FROM pack WHERE id = ?', 'arrays').get(pack) as unknown as [string] | undefined;
+    if (!row) throw new Error(`pack ${pack} is missing`);
+    return row[0].split(' ').map(Number);
+  },
+  drop: (pack) => void sql('DELETE FROM pack WHERE id = ?').run(pack),
+});

@@ -1,6 +1,7 @@
 /** Sites for people: one by name, or many, in any order, without a long read. */
 
 import { SITES_SORTED_MAX, type SiteQuery, type SiteSort, type SiteView } from '../../frontier/store.ts';
+import { firstOf } from '../../lib/long-queue.ts';
 import type { Book } from './book.ts';
 import type { Waiting } from './line.ts';
 import { SITE_HELD, SITE_LEASED, SITE_PARKED } from './schema.ts';
@@ -19,11 +20,11 @@ interface SiteRow {
   readonly crawl_delay_ms: number;
   readonly failures: number;
   readonly leased: string | null;
-  readonly head: number | null;
+  readonly line: string;
   readonly head_at: number;
 }
 
-const COLUMNS = 'id, name, state, waiting, pages, due_at, delay_ms, crawl_delay_ms, failures, leased, head, head_at';
+const COLUMNS = 'id, name, state, waiting, pages, due_at, delay_ms, crawl_delay_ms, failures, leased, line, head_at';
 
 /** Equal ones stay in the order they were found, so that two lists of a crawl at rest are alike. */
 const ORDERS: Readonly<Record<SiteSort, string>> = {
@@ -78,11 +79,11 @@ const toView = (sql: Book['sql'], row: SiteRow): SiteView => {
     crawlDelayMs: row.crawl_delay_ms,
     failures: row.failures,
     leased,
-    next: leased || (row.head === null ? '' : firstInLine(sql, row.head, row.head_at)) || somePage(sql, row.id),
+    next: leased || (row.line === '' ? '' : firstInLine(sql, firstOf(row.line), row.head_at)) || somePage(sql, row.id),
   };
 };
 
-const firstInLine = (sql: Book['sql'], head: number, from: number): string => {
+const firstInLine = (sql: Book['sql'], head: number | null, from: number): string => {
   const block = sql('SELECT links FROM block WHERE id = ?').get(head) as { links: string } | undefined;
   if (!block) return ''; // taken since the last look
   const end = block.links.indexOf('\n', from);

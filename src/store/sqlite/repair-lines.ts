@@ -5,16 +5,16 @@ import { siteOf } from '../../url/site.ts';
 import { urlKey } from './book.ts';
 import { eachRow, type Checked } from './check.ts';
 import { appendToLine, readWaiting, type LineEnds, type Waiting } from './line.ts';
-import { createBlockSet, linksFrom, walkLine, type BlockSet, type SiteEnds } from './line-walk.ts';
+import { createVisited, linksFrom, walkLine, type NumberSet, type SiteEnds, type Visited } from './line-walk.ts';
 
 interface Site extends SiteEnds {
   readonly leased: string | null;
 }
 
-const SITE_SQL = 'SELECT id, name, leased, head, head_at, tail FROM site';
+const SITE_SQL = 'SELECT id, name, leased, line, head_at FROM site';
 
 export const mendLines = (checked: Checked, broken: ReadonlySet<number>): { linesMended: number; linksAdopted: number } => {
-  const owned = createBlockSet();
+  const owned = createVisited();
   const sites = checked.sql(`${SITE_SQL} ORDER BY id`).iterate() as Iterable<unknown> as Iterable<Site>;
   for (const site of sites) if (!broken.has(site.id)) walkLine({ sql: checked.sql, site, visited: owned }, () => {});
   let linesMended = 0;
@@ -28,35 +28,39 @@ export const mendLines = (checked: Checked, broken: ReadonlySet<number>): { line
 };
 
 /** All links of the line up to its break that are in no other state, each once, in new blocks. */
-const layAnew = (checked: Checked, site: Site, owned: BlockSet): void => {
-  const met: number[] = [];
-  const links: Waiting[] = [];
-  const visited: BlockSet = {
-    has: owned.has,
+const layAnew = (checked: Checked, site: Site, owned: Visited): void => {
+  const met = { blocks: [] as number[], packs: [] as number[] };
+  const noting = (of: keyof Visited): NumberSet => ({
+    has: owned[of].has,
     add: (id) => {
-      const isNew = owned.add(id);
-      if (isNew) met.push(id);
+      const isNew = owned[of].add(id);
+      if (isNew) met[of].push(id);
       return isNew;
     },
-  };
-  walkLine({ sql: checked.sql, site, visited }, (waiting) => void links.push(waiting));
-  for (const id of met) checked.sql('DELETE FROM block WHERE id = ?').run(id);
+  });
+  const links: Waiting[] = [];
+  walkLine({ sql: checked.sql, site, visited: { blocks: noting('blocks'), packs: noting('packs') } }, (waiting) => void links.push(waiting));
+  for (const id of met.blocks) checked.sql('DELETE FROM block WHERE id = ?').run(id);
+  for (const id of met.packs) checked.sql('DELETE FROM pack WHERE id = ?').run(id);
   const urls = new Set<string>();
   const kept = links.filter(({ link: { url } }) => !urls.has(url) && !isElsewhere(checked, site, url) && urls.add(url));
-  const ends: LineEnds = { head: null, head_at: 0, tail: null };
+  const ends: LineEnds = { line: '', head_at: 0 };
   appendToLine(checked, ends, kept);
   writeEnds(checked, site.id, ends);
   // SQLite gives numbers of deleted blocks again, so a new block may have one that is in the set already.
-  const noted: BlockSet = { has: owned.has, add: (id) => owned.add(id) || true };
-  walkLine({ sql: checked.sql, site: { ...site, ...ends }, visited: noted }, () => {});
+  const noted = (set: NumberSet): NumberSet => ({ has: set.has, add: (id) => set.add(id) || true });
+  walkLine({ sql: checked.sql, site: { ...site, ...ends }, visited: { blocks: noted(owned.blocks), packs: noted(owned.packs) } }, () => {});
 };
 
-const writeEnds = ({ sql }: Checked, id: number, { head, head_at, tail }: LineEnds): void =>
-  void sql('UPDATE site SET head = ?, head_at = ?, tail = ? WHERE id = ?').run(head, head_at, tail, id);
+const writeEnds = ({ sql }: Checked, id: number, { line, head_at }: LineEnds): void =>
+  void sql('UPDATE site SET line = ?, head_at = ? WHERE id = ?').run(line, head_at, id);
 
-const adoptOrphans = (checked: Checked, owned: BlockSet): number => {
+const adoptOrphans = (checked: Checked, owned: Visited): number => {
   const { sql } = checked;
-  const ids = [...eachRow<[number]>(sql('SELECT id FROM block ORDER BY id'))].map(([id]) => id).filter((id) => !owned.has(id));
+  const ids = [...eachRow<[number]>(sql, 'SELECT id FROM block ORDER BY id')].map(([id]) => id).filter((id) => !owned.blocks.has(id));
+  // A pack that no line has holds numbers only; its blocks are found by themselves.
+  const packs = [...eachRow<[number]>(sql, 'SELECT id FROM pack ORDER BY id')].map(([id]) => id).filter((id) => !owned.packs.has(id));
+  for (const id of packs) sql('DELETE FROM pack WHERE id = ?').run(id);
   let adopted = 0;
   for (const id of ids) {
     const block = sql('SELECT read_to, via, links FROM block WHERE id = ?').get(id) as { read_to: number; via: string; links: string };
@@ -89,7 +93,7 @@ export const siteNamedFor = ({ sql }: Checked, url: string): Site | null => {
 export const knowsLink = (checked: Checked, site: Site, url: string): boolean => {
   if (isElsewhere(checked, site, url)) return true;
   let isInLine = false;
-  walkLine({ sql: checked.sql, site, visited: createBlockSet() }, ({ link }) => void (isInLine ||= link.url === url));
+  walkLine({ sql: checked.sql, site, visited: createVisited() }, ({ link }) => void (isInLine ||= link.url === url));
   return isInLine;
 };
 

@@ -12,7 +12,7 @@ import type { Checked } from './check.ts';
 import { storeFault } from './fault.ts';
 import { putFirst, type LineEnds } from './line.ts';
 import { knowsLink, mendLines, siteNamedFor } from './repair-lines.ts';
-import { openDatabase } from './schema.ts';
+import { openDatabase, SITE_IDLE, SITE_WAITING } from './schema.ts';
 import { survey, type Survey } from './survey.ts';
 import { replaySeen } from './snapshot.ts';
 
@@ -89,11 +89,11 @@ const putPageBack = (checked: Checked, id: number): boolean => {
 };
 
 const putLinkFirst = (checked: Checked, { site: id, url, depth, via }: { site: number; url: string; depth: number; via: string }): void => {
-  const site = checked.sql('SELECT name, head, head_at, tail FROM site WHERE id = ?').get(id) as unknown as LineEnds & { name: string };
+  const site = checked.sql('SELECT name, line, head_at FROM site WHERE id = ?').get(id) as unknown as LineEnds & { name: string };
   const link: Link = { url: url as CanonicalUrl, site: site.name, depth, via, hops: 0, fallback: false, first: true };
   // A robots.txt leads to nothing but sitemaps. What such a sitemap lists cannot be told from a page, and waits as one.
   putFirst(checked, site, [{ link: via.endsWith('/robots.txt') ? { ...link, sitemap: 'named' } : link, tries: 0 }]);
-  checked.sql('UPDATE site SET waiting = waiting + 1, head = ?, head_at = ?, tail = ? WHERE id = ?').run(site.head, site.head_at, site.tail, id);
+  checked.sql('UPDATE site SET waiting = waiting + 1, line = ?, head_at = ? WHERE id = ?').run(site.line, site.head_at, id);
 };
 
 const putUrlsBack = (checked: Checked, urls: ReadonlySet<string>): number => {
@@ -117,6 +117,10 @@ const seenOf = ({ db }: Checked): FingerprintTable => {
 const mendCounts = ({ sql }: Checked, rows: Survey, did: Repaired): void => {
   for (const fault of rows.faults) {
     if (fault.kind === 'link-unseen') continue; // the log is next
+    if (fault.kind === 'rest') {
+      sql('UPDATE site SET state = ? WHERE id = ?').run(fault.waits ? SITE_WAITING : SITE_IDLE, fault.site);
+      continue;
+    }
     if (fault.kind !== 'count') throw new StoreFault(`the repair met what it cannot mend (${fault.kind})`, 'nothing was changed; restore the crawl from a copy');
     sql(`UPDATE site SET ${fault.what} = ? WHERE id = ?`).run(fault.is, fault.site);
     did.countersSet++;

@@ -5,7 +5,7 @@ import type { Page, Place, Settlement } from '../../model/settlement.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import { urlKey, type Book } from './book.ts';
 import { appendToLine, putFirst, type LineEnds, type Waiting } from './line.ts';
-import { SITE_LEASED, SITE_PARKED, SITE_REST } from './schema.ts';
+import { SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING } from './schema.ts';
 import { countSettled } from './tally.ts';
 
 export interface LeasedSite extends LineEnds {
@@ -18,7 +18,7 @@ export interface LeasedSite extends LineEnds {
   leased: string;
 }
 
-export const LEASED_COLUMNS = 'id, name, shard, waiting, delay_ms, lease, leased, head, head_at, tail';
+export const LEASED_COLUMNS = 'id, name, shard, waiting, delay_ms, lease, leased, line, head_at';
 
 export const settle = (book: Book, settlements: readonly Settlement[]): Settled => {
   const kept: { settlement: Settlement; site: LeasedSite }[] = [];
@@ -36,9 +36,15 @@ export const settle = (book: Book, settlements: readonly Settlement[]): Settled 
   return { settled: kept.length, refused: settlements.length - kept.length };
 };
 
-const inForce = (book: Book, settlement: Settlement): LeasedSite | undefined =>
-  book.sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE name = ? AND state = ${SITE_LEASED} AND lease = ?`)
-    .get(settlement.site, settlement.lease) as LeasedSite | undefined;
+type LeasedRow = readonly [number, string, number, number, number, number, string, string, number];
+
+const inForce = (book: Book, settlement: Settlement): LeasedSite | undefined => {
+  const row = book.sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE name = ? AND state = ${SITE_LEASED} AND lease = ?`, 'arrays')
+    .get(settlement.site, settlement.lease) as unknown as LeasedRow | undefined;
+  if (!row) return undefined;
+  const [id, name, shard, waiting, delay_ms, lease, leased, line, head_at] = row;
+  return { id, name, shard, waiting, delay_ms, lease, leased, line, head_at };
+};
 
 const appendRecords = (book: Book, settlements: readonly Settlement[]): (Place | null)[] => {
   const kept = settlements.map(keptBytes);
@@ -94,11 +100,11 @@ const settleOne = (book: Book, { settlement, site, place }: Settling): void => {
       fate satisfies never;
   }
   if (settlement.robots) writeRobots(book, settlement.robots);
-  const state = settlement.parked ? SITE_PARKED : SITE_REST;
+  const state = settlement.parked ? SITE_PARKED : site.waiting + back > 0 ? SITE_WAITING : SITE_IDLE;
   book.sql(`UPDATE site SET state = ?, waiting = waiting + ?, pages = pages + ?, due_at = ?, delay_ms = ?, crawl_delay_ms = ?,
-      response_ms = ?, failures = ?, head = ?, head_at = ?, tail = ?, lease = NULL, holder = NULL, leased = NULL WHERE id = ?`)
+      response_ms = ?, failures = ?, line = ?, head_at = ?, lease = NULL, holder = NULL, leased = NULL WHERE id = ?`)
     .run(state, back, pages, pace.dueAt, pace.delayMs, pace.crawlDelayMs,
-      pace.responseMs, pace.failures, site.head, site.head_at, site.tail, site.id);
+      pace.responseMs, pace.failures, site.line, site.head_at, site.id);
   book.tally.leased--;
   book.tally.waiting += back;
   if (settlement.parked) {

@@ -24,6 +24,8 @@ export interface SqliteStoreOptions {
   readonly archive: (settled: ArchiveEnd) => Archive;
   /** See `SNAPSHOT_FROM`. */
   readonly snapshotFrom?: number;
+  /** See `CHECKPOINT_ROWS`. */
+  readonly checkpointRows?: number;
 }
 
 /** One call of a verb, for those that send several at once. */
@@ -38,6 +40,8 @@ export interface SqliteStore extends Store {
   readonly clock: Clock;
   /** Runs the calls in order in one transaction. */
   run(calls: readonly StoreCall[]): unknown[];
+  /** Moves the log into the database, as happens by itself from time to time. */
+  checkpoint(): void;
   /** The store's memory per known URL, for those who watch it. */
   seenBytes(): number;
 }
@@ -61,6 +65,7 @@ const rowsOf = (call: StoreCall): number => {
 export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
   const { book, replayed } = open(options);
   let closed = false;
+  const checkpointRows = options.checkpointRows ?? CHECKPOINT_ROWS;
   let rowsInWal = 0;
   /** Records before the rows that point to them, on disk too: what a checkpoint writes is never ahead of the archive. */
   const checkpoint = (): void => {
@@ -72,7 +77,7 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
     if (closed) throw new StoreFault('the store is closed', 'open the crawl again');
     if (calls.every((call) => call.verb === 'census')) return calls.map((call) => perform(book, call));
     try {
-      if (rowsInWal >= CHECKPOINT_ROWS) checkpoint(); // before the work: if it fails, nothing was done
+      if (rowsInWal >= checkpointRows) checkpoint(); // before the work: if it fails, nothing was done
       const results = inTransaction(book, () => calls.map((call) => perform(book, call)));
       rowsInWal += calls.reduce((sum, call) => sum + rowsOf(call), 1);
       return results;
@@ -85,6 +90,7 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
   return {
     clock: book.clock,
     run,
+    checkpoint,
     seenBytes: () => book.seen.bytes,
     ...storeOver(one, async () => {
       if (closed) return;

@@ -11,9 +11,9 @@ import { fingerprint } from '../../url/fingerprint.ts';
 import { shardOf } from '../../url/shard.ts';
 import { replaySeen } from './snapshot.ts';
 import { eachRow, type Checked } from './check.ts';
-import { createBlockSet, walkLine, type BlockSet, type SiteEnds } from './line-walk.ts';
+import { createVisited, walkLine, type SiteEnds, type Visited } from './line-walk.ts';
 import type { Waiting } from './line.ts';
-import { SITE_HELD, SITE_LEASED, SITE_PARKED, SITE_REST } from './schema.ts';
+import { SITE_HELD, SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING } from './schema.ts';
 import { countSettled, emptyTally, type Tally } from './tally.ts';
 
 /** Something of a link, a line or a counter that is not as it should be. */
@@ -22,6 +22,8 @@ export type RowFault =
   | { readonly kind: 'line'; readonly site: number; readonly name: string; readonly says: string }
   | { readonly kind: 'page'; readonly page: number; readonly url: string; readonly says: string }
   | { readonly kind: 'row'; readonly says: string }
+  /** Links wait, but it is not called; or it would be called for none. */
+  | { readonly kind: 'rest'; readonly site: number; readonly name: string; readonly waits: boolean }
   | { readonly kind: 'count'; readonly site: number; readonly name: string; readonly what: 'waiting' | 'pages'; readonly is: number; readonly said: number };
 
 export interface Survey {
@@ -32,6 +34,7 @@ export interface Survey {
   readonly inOrder: boolean;
   readonly faults: readonly RowFault[];
   readonly orphanBlocks: readonly number[];
+  readonly orphanPacks: readonly number[];
   /** Fingerprints of the log that no link has. */
   readonly lost: FingerprintTable;
   /** Fingerprints that are in the log more than once. */
@@ -54,7 +57,7 @@ interface Course {
   readonly seen: FingerprintTable;
   /** Links whose fingerprint was not there: met before, or never in the log. */
   readonly suspects: Extract<RowFault, { kind: 'link-twice' | 'link-unseen' }>[];
-  readonly blocks: BlockSet;
+  readonly visited: Visited;
   readonly sitePages: Uint32Array;
   readonly onProgress: (linksDone: number) => void;
   links: number;
@@ -67,13 +70,13 @@ export const survey = (checked: Checked, { needsPlace, onProgress }: SurveyOptio
   let repeated = 0;
   replaySeen(checked.db, 0, (print) => void (seen.add(print) || repeated++));
   const course: Course = {
-    checked, seen, counted: emptyTally(), faults: [], suspects: [], blocks: createBlockSet(), sitePages: new Uint32Array(max + 1), onProgress, links: 0,
+    checked, seen, counted: emptyTally(), faults: [], suspects: [], visited: createVisited(), sitePages: new Uint32Array(max + 1), onProgress, links: 0,
   };
   const inOrder = surveyPages(course, needsPlace);
   surveySites(course);
   judgeSuspects(course);
   const { counted, faults, links } = course;
-  return { counted, links, inOrder, faults, orphanBlocks: orphansOf(course), lost: seen, repeated };
+  return { counted, links, inOrder, faults, orphanBlocks: orphansOf(course, 'block'), orphanPacks: orphansOf(course, 'pack'), lost: seen, repeated };
 };
 
 const meet = (course: Course, of: { url: string; site: number; page: number | null }): bigint => {
@@ -90,8 +93,8 @@ const surveyPages = (course: Course, needsPlace: boolean): boolean => {
   const { counted, faults, sitePages } = course;
   let inOrder = true;
   let last = { file: '', offset: 0 };
-  const rows = eachRow<PageRow>(course.checked.sql(`SELECT page.id, page.site, site.id, url_key, url, outcome, file, offset
-    FROM page LEFT JOIN site ON site.id = page.site ORDER BY page.id`));
+  const rows = eachRow<PageRow>(course.checked.sql, `SELECT page.id, page.site, site.id, url_key, url, outcome, file, offset
+    FROM page LEFT JOIN site ON site.id = page.site ORDER BY page.id`);
   for (const [id, site, known, urlKey, url, outcome, file, offset] of rows) {
     const print = meet(course, { url, site, page: id });
     countSettled(counted, outcome);
@@ -117,11 +120,11 @@ interface SiteRow extends SiteEnds {
   readonly leased: string | null;
 }
 
-type SiteColumns = [number, string, number, number, number, number, string | null, number | null, number, number | null];
+type SiteColumns = [number, string, number, number, number, number, string | null, string, number];
 
 function* sitesOf({ sql }: Checked): Generator<SiteRow> {
-  const rows = eachRow<SiteColumns>(sql('SELECT id, name, shard, state, waiting, pages, leased, head, head_at, tail FROM site ORDER BY id'));
-  for (const [id, name, shard, state, waiting, pages, leased, head, head_at, tail] of rows) yield { id, name, shard, state, waiting, pages, leased, head, head_at, tail };
+  const rows = eachRow<SiteColumns>(sql, 'SELECT id, name, shard, state, waiting, pages, leased, line, head_at FROM site ORDER BY id');
+  for (const [id, name, shard, state, waiting, pages, leased, line, head_at] of rows) yield { id, name, shard, state, waiting, pages, leased, line, head_at };
 }
 
 const surveySites = (course: Course): void => {
@@ -133,10 +136,11 @@ const surveySites = (course: Course): void => {
     switch (state) {
       case SITE_PARKED: counted.parked += waiting; counted.sitesParked++; break;
       case SITE_HELD: counted.held += waiting; counted.sitesHeld++; break;
-      case SITE_LEASED: case SITE_REST: counted.waiting += waiting; break;
+      case SITE_LEASED: case SITE_WAITING: case SITE_IDLE: counted.waiting += waiting; break;
       default: faults.push({ kind: 'row', says: `the site ${name} has the unknown state ${state}` });
     }
     if (site.shard !== shardOf(name)) faults.push({ kind: 'row', says: `the site ${name} is in shard ${site.shard}, but belongs to ${shardOf(name)}` });
+    if ((state === SITE_WAITING && waiting === 0) || (state === SITE_IDLE && waiting > 0)) faults.push({ kind: 'rest', site: id, name, waits: waiting > 0 });
     surveyLease(course, site);
     const isPages = sitePages[id]!;
     if (site.waiting !== waiting) faults.push({ kind: 'count', site: id, name, what: 'waiting', is: waiting, said: site.waiting });
@@ -146,7 +150,7 @@ const surveySites = (course: Course): void => {
 
 const countLine = (course: Course, site: SiteRow): number => {
   let waiting = 0;
-  const broken = walkLine({ sql: course.checked.sql, site, visited: course.blocks }, ({ link }) => {
+  const broken = walkLine({ sql: course.checked.sql, site, visited: course.visited }, ({ link }) => {
     waiting++;
     meet(course, { url: link.url, site: site.id, page: null });
   });
@@ -173,10 +177,7 @@ const judgeSuspects = ({ suspects, faults, checked }: Course): void => {
   for (const one of suspects) faults.push(unlogged.delete(one.print) ? { ...one, kind: 'link-unseen' } : one);
 };
 
-const orphansOf = ({ checked, blocks }: Course): number[] => {
-  const orphans: number[] = [];
-  for (const [id] of eachRow<[number]>(checked.sql('SELECT id FROM block ORDER BY id'))) {
-    if (!blocks.has(id)) orphans.push(id);
-  }
-  return orphans;
+const orphansOf = ({ checked, visited }: Course, table: 'block' | 'pack'): number[] => {
+  const met = table === 'block' ? visited.blocks : visited.packs;
+  return [...eachRow<[number]>(checked.sql, `SELECT id FROM ${table} ORDER BY id`)].map(([id]) => id).filter((id) => !met.has(id));
 };

@@ -1,8 +1,9 @@
-/** Every link of a crawl with its state, one site at a time: what a check of the whole crawl reads. */
+/** Every link of a crawl with its state, one site at a time: what tests compare a crawl with. */
 
-import type { Book } from './book.ts';
-import type { Waiting } from './line.ts';
-import { SITE_HELD, SITE_LEASED, SITE_PARKED } from './schema.ts';
+import { numbersOf } from '../../src/lib/long-queue.ts';
+import type { Book } from '../../src/store/sqlite/book.ts';
+import { packsOf, type Waiting } from '../../src/store/sqlite/line.ts';
+import { SITE_HELD, SITE_LEASED, SITE_PARKED } from '../../src/store/sqlite/schema.ts';
 
 export type LinkState = 'waiting' | 'leased' | 'parked' | 'held';
 
@@ -15,13 +16,12 @@ export interface KnownLink {
 export function* unsettledLinks(sql: Book['sql'], site: SiteLine): Generator<KnownLink> {
   const state = stateOf(site.state);
   if (site.leased !== null) yield { url: (JSON.parse(site.leased) as Waiting).link.url, state: 'leased' };
-  for (let id = site.head, from = site.head_at; id !== null; ) {
-    const block = sql('SELECT next, read_to, links FROM block WHERE id = ?').get(id) as { next: number | null; read_to: number; links: string } | undefined;
+  let from = site.head_at;
+  for (const id of numbersOf(site.line, packsOf({ sql }))) {
+    const block = sql('SELECT read_to, links FROM block WHERE id = ?').get(id) as { read_to: number; links: string } | undefined;
     if (!block) throw new Error(`the line of site "${site.name}" is broken: block ${id} is missing`);
-    const start = id === site.head ? from : block.read_to;
-    for (const line of block.links.slice(start).split('\n')) if (line !== '') yield { url: line.slice(line.lastIndexOf(' ') + 1), state };
-    id = block.next;
-    from = 0;
+    for (const line of block.links.slice(from < 0 ? block.read_to : from).split('\n')) if (line !== '') yield { url: line.slice(line.lastIndexOf(' ') + 1), state };
+    from = -1;
   }
 }
 
@@ -32,11 +32,11 @@ export interface SiteLine {
   readonly waiting: number;
   readonly pages: number;
   readonly leased: string | null;
-  readonly head: number | null;
+  readonly line: string;
   readonly head_at: number;
 }
 
-export const SITE_LINE_SQL = 'SELECT id, name, state, waiting, pages, leased, head, head_at FROM site';
+export const SITE_LINE_SQL = 'SELECT id, name, state, waiting, pages, leased, line, head_at FROM site';
 
 const stateOf = (state: number): LinkState => {
   switch (state) {
