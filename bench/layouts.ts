@@ -1,5 +1,5 @@
 /**
- * `node bench/layouts.ts`: how should waiting links lie on disk? The same links on three layouts, as a crawl grows.
+ * `node bench/layouts.ts`: how should waiting links lie on disk? The same links on four layouts, as a crawl grows.
  *
  * Each layout has a row per site that every admission and every claim writes anyway (its counter, its clock); what differs is
  * where the links are. Pages of log written per link is the figure that no other load of the machine can disturb.
@@ -10,7 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
+import { dropFirst, firstOf, pushLast } from '../src/lib/long-queue.ts';
 import { writeBytes, writeCount } from '../src/lib/units.ts';
+import { preparing } from '../src/store/sqlite/book.ts';
+import { packsOf } from '../src/store/sqlite/line.ts';
 
 const { values } = parseArgs({ options: { links: { type: 'string', default: '100000,10000000' }, sites: { type: 'string', default: '100000' } } });
 const SITES = Number(values.sites);
@@ -99,6 +102,36 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
           if (at.head !== null) line.takeFrom(at);
           else at.rest = restWithoutFirst(at.rest);
           ends.run(-1, at.head, at.head_at, at.tail, at.rest, site);
+        },
+      };
+    },
+  },
+  'blocks, their numbers in the row of the site': {
+    tables: `${SITE}, line TEXT NOT NULL DEFAULT '', head_at INTEGER DEFAULT 0); CREATE TABLE pack (id INTEGER PRIMARY KEY, blocks TEXT); CREATE TABLE block (id INTEGER PRIMARY KEY, via TEXT, links TEXT)`,
+    open: (db) => {
+      const read = db.prepare('SELECT line, head_at FROM site WHERE id = ?');
+      const ends = db.prepare('UPDATE site SET waiting = waiting + ?, due_at = due_at + 1, line = ?, head_at = ? WHERE id = ?');
+      const add = db.prepare('INSERT INTO block (via, links) VALUES (?, ?)');
+      const get = db.prepare('SELECT links FROM block WHERE id = ?');
+      const drop = db.prepare('DELETE FROM block WHERE id = ?');
+      const packs = packsOf({ sql: preparing(db) });
+      return {
+        append: (site, via, links) => {
+          const at = read.get(site) as { line: string; head_at: number };
+          ends.run(links.length, pushLast(at.line, Number(add.run(via, `${links.join('\n')}\n`).lastInsertRowid), packs), at.head_at, site);
+        },
+        take: (site) => {
+          const at = read.get(site) as { line: string; head_at: number };
+          const head = firstOf(at.line);
+          if (head !== null) {
+            const { links } = get.get(head) as { links: string };
+            at.head_at = links.indexOf('\n', at.head_at) + 1;
+            if (at.head_at >= links.length) {
+              drop.run(head);
+              [at.line, at.head_at] = [dropFirst(at.line, packs), 0];
+            }
+          }
+          ends.run(-1, at.line, at.head_at, site);
         },
       };
     },
