@@ -1,0 +1,197 @@
+/** The connections of one process to the server: few, shared, and made anew when the server was gone. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { StoreFault } from '../../frontier/store.ts';
+import type { Value, Verb } from './book.ts';
+import { isStarting, reasonOf, storeFault, troubleOf } from './faults.ts';
+
+/** Connections of a process, however many visits it has: a call is one short transaction, and the server has few cores, too. */
+export const POOL_MAX = 4;
+
+const CONNECT_MS_MAX = 10_000;
+/** Far longer than any call; then the server is taken for gone, also if the network swallowed it without a word. */
+const CALL_MS_MAX = 120_000;
+/** Calls that take longer are told of. */
+const SLOW_MS = 2_000;
+/** How often a call that stood in another's way is tried again. */
+const AGAIN_MAX = 20;
+const PAUSE_MS_FIRST = 100;
+const PAUSE_MS_MAX = 2_000;
+/** A server that is starting is waited for, also when the store is opened. */
+const STARTING_MS_MAX = 60_000;
+/** A close waits so long for calls under way. */
+const CLOSE_MS_MAX = 5_000;
+
+export interface Call {
+  readonly verb: Verb;
+  readonly values: readonly Value[];
+}
+
+export interface Server {
+  /** Host and port, for sentences. */
+  readonly where: string;
+  /** Runs calls in one transaction and gives the rows of the last. Waits while the server is gone, if it was there once. */
+  run<Row>(calls: readonly Call[], onLost?: () => void): Promise<Row[]>;
+  /** Work on one connection, tried once: for opening, and for looking at a crawl. */
+  once<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly url: string;
+  readonly schema: string;
+  readonly say: (message: string) => void;
+}
+
+const INT8 = 20;
+
+/** int8 as a number: counters, leases and bytes stay far below 2^53. */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'))) as typeof pg.types.getTypeParser,
+};
+
+export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
+  const where = whereOf(url);
+  const pool = new pg.Pool({
+    connectionString: url, max: POOL_MAX, connectionTimeoutMillis: CONNECT_MS_MAX, query_timeout: CALL_MS_MAX, idleTimeoutMillis: 30_000,
+    keepAlive: true, application_name: schema, types,
+  });
+  // A connection that ends by itself, idle or between two queries: the next call finds out.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => void client.on('error', () => {}));
+  const places = createPlaces(POOL_MAX);
+  const ending = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  let gone = false;
+
+  const onClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(troubleOf(error) === 'gone');
+      throw error;
+    }
+  };
+
+  const statement = ({ verb, values }: Call): pg.QueryConfig => ({
+    name: verb, text: `SELECT * FROM ${schema}.${verb}(${values.map((_, i) => `$${i + 1}`).join(', ')})`, values: [...values],
+  });
+
+  const transact = async <Row>(client: pg.PoolClient, calls: readonly Call[]): Promise<Row[]> => {
+    if (calls.length === 1) return (await client.query<Row & pg.QueryResultRow>(statement(calls[0]!))).rows;
+    try {
+      await client.query('BEGIN');
+      let rows: Row[] = [];
+      for (const call of calls) rows = (await client.query<Row & pg.QueryResultRow>(statement(call))).rows;
+      await client.query('COMMIT');
+      return rows;
+    } catch (error) {
+      if (troubleOf(error) !== 'gone') await client.query('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  };
+
+  const isGone = (error: unknown): void => {
+    if (!gone) say(`PostgreSQL at ${where} does not answer (${reasonOf(error)}); waiting`);
+    gone = true;
+  };
+  const isBack = (): void => {
+    if (gone) say(`PostgreSQL at ${where} answers again`);
+    gone = false;
+  };
+
+  /** A call that surely did not happen, and one that may be made twice, is made again. */
+  const persist = async <Row>(calls: readonly Call[], onLost?: () => void): Promise<Row[]> => {
+    for (let again = 0, pauseMs = PAUSE_MS_FIRST; ; ) {
+      if (ending.signal.aborted) throw closedFault();
+      const startedAt = performance.now();
+      try {
+        const rows = await onClient((client) => transact<Row>(client, calls));
+        isBack();
+        const tookMs = performance.now() - startedAt;
+        if (tookMs > SLOW_MS) say(`PostgreSQL at ${where} took ${(tookMs / 1_000).toFixed(1)} s for ${calls.at(-1)!.verb}`);
+        return rows;
+      } catch (error) {
+        switch (troubleOf(error)) {
+          case 'fault':
+            throw storeFault(error, where);
+          case 'again':
+            if (++again > AGAIN_MAX) throw storeFault(error, where);
+            break;
+          case 'gone':
+            onLost?.();
+            isGone(error);
+            await sleep(pauseMs, null, { signal: ending.signal }).catch(() => {});
+            pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
+        }
+      }
+    }
+  };
+
+  const tracked = <T>(work: Promise<T>): Promise<T> => {
+    underWay.add(work);
+    const done = (): void => void underWay.delete(work);
+    work.then(done, done);
+    return work;
+  };
+
+  return {
+    where,
+    run: (calls, onLost) => tracked(places.inOne(() => persist(calls, onLost))),
+    once: async (work) => {
+      const until = performance.now() + STARTING_MS_MAX;
+      for (;;) {
+        try {
+          return await tracked(places.inOne(() => onClient(work)));
+        } catch (error) {
+          if (isStarting(error) && performance.now() < until) await sleep(PAUSE_MS_FIRST);
+          else if (troubleOf(error) !== 'gone') throw storeFault(error, where);
+          else throw new StoreFault(`PostgreSQL at ${where} does not answer (${reasonOf(error)})`, 'start it, or look at the address of the store', error);
+        }
+      }
+    },
+    close: async () => {
+      if (ending.signal.aborted) return;
+      ending.abort();
+      const patience = new AbortController();
+      await Promise.race([Promise.allSettled(underWay), sleep(CLOSE_MS_MAX, null, { signal: patience.signal }).catch(() => {})]);
+      patience.abort();
+      await pool.end();
+    },
+  };
+};
+
+export const closedFault = (): StoreFault => new StoreFault('the store is closed', 'open the crawl again');
+
+const whereOf = (url: string): string => {
+  const parsed = URL.parse(url);
+  // With a bare / ? or # in the password the host would be a piece of it, and would be told.
+  const isCutShort = parsed !== null && (parsed.hash !== '' || `${parsed.pathname}${parsed.search}`.includes('@'));
+  if (!parsed || isCutShort || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
+    throw new StoreFault('the address of the store cannot be read',
+      'write it as postgres://user:password@host:port/database; in the password, write %40 for @, %2F for /, %3F for ? and %23 for #');
+  }
+  return `${parsed.hostname || 'localhost'}:${parsed.port || 5432}`;
+};
+
+/** Calls wait here for a connection, as long as it takes: the pool's own line has a time-out. */
+const createPlaces = (free: number): { inOne<T>(work: () => Promise<T>): Promise<T> } => {
+  const line: (() => void)[] = [];
+  return {
+    inOne: async (work) => {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => line.push(resolve));
+      try {
+        return await work();
+      } finally {
+        const next = line.shift();
+        if (next) next();
+        else free++;
+      }
+    },
+  };
+};

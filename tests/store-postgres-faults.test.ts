@@ -1,0 +1,280 @@
+/** What the store in PostgreSQL does when the server, the network or a person gets in its way. */
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreFault } from '../src/frontier/store.ts';
+import { knownTotal } from '../src/model/census.ts';
+import type { Visit } from '../src/model/visit.ts';
+import { PAGE_SELECT, toPage } from '../src/store/postgres/pages.ts';
+import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from '../src/store/postgres/store.ts';
+import { SHARDS } from '../src/url/shard.ts';
+import { ask, claimOne, link, linksOf, pageOf, recordsOf, settlementOf } from './contract/store-scene.ts';
+import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
+import { PASSWORD, startPostgres } from './support/postgres-server.ts';
+import { openTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
+
+const server = await startPostgres();
+after(() => server.remove());
+
+const LEASE_MS = 600_000;
+
+interface Opened {
+  readonly store: PostgresStore;
+  readonly archive: MemoryArchive;
+  readonly said: string[];
+}
+
+const open = async (url: string, changes: Partial<PostgresStoreOptions> = {}, archive = openMemoryArchive()): Promise<Opened> => {
+  const said: string[] = [];
+  const store = await openPostgresStore({
+    url, crawl: 'faults', member: 'here', shards: SHARDS, clock: null, say: (message) => said.push(message),
+    archive: (settled) => {
+      archive.cut(settled);
+      return archive;
+    },
+    ...changes,
+  });
+  return { store, archive, said };
+};
+
+const withPort = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
+
+const pagesIn = async (url: string) =>
+  (await server.query(url, `SELECT ${PAGE_SELECT} FROM gossamer_faults.page p JOIN gossamer_faults.site k ON k.id = p.site ORDER BY p.id`)).map(toPage);
+
+/** The store through a way that can be cut. */
+const onProxy = async (story: (parts: Opened & { url: string; proxy: TcpProxy }) => Promise<void>): Promise<void> => {
+  const url = await server.database();
+  const proxy = await openTcpProxy(server.port);
+  const opened = await open(withPort(url, proxy.port));
+  try {
+    await story({ ...opened, url, proxy });
+  } finally {
+    await opened.store.close();
+    await proxy.close();
+  }
+};
+
+const faultOf = async (work: Promise<unknown>): Promise<StoreFault> => {
+  try {
+    await work;
+  } catch (error) {
+    assert.ok(error instanceof StoreFault, String(error));
+    assert.ok(!`${error.message} ${error.advice}`.includes(PASSWORD) && !`${error.message} ${error.advice}`.includes(encodeURIComponent(PASSWORD)), 'no password is told');
+    return error;
+  }
+  return assert.fail('a fault was expected');
+};
+
+test('postgres: a settlement whose answer was lost is settled once, with one record', async () => {
+  await onProxy(async ({ store, archive, said, url, proxy }) => {
+    await store.admit(linksOf('a.example', 2));
+    const visit = await claimOne(store, { leaseMs: LEASE_MS });
+    const lost = proxy.swallowAnswer();
+    const settled = store.settle([settlementOf(visit, { records: recordsOf('one') })]);
+    await lost;
+    assert.deepEqual(await settled, { settled: 1, refused: 0 });
+    const [page, ...others] = await pagesIn(url);
+    assert.deepEqual(others, []);
+    assert.equal(new TextDecoder().decode(archive.read(page!.place!)), 'response one;');
+    const census = await store.census();
+    assert.deepEqual([census.archive, census.archivedBytes, census.settled.fetched], [archive.end(), archive.totalBytes(), 1]);
+    assert.equal(said.length, 2, said.join('\n'));
+  });
+});
+
+test('postgres: an admission whose answer was lost takes its links once', async () => {
+  await onProxy(async ({ store, proxy }) => {
+    await store.admit([link('a.example/0')]); // a connection is there: what is swallowed is an answer
+    const lost = proxy.swallowAnswer();
+    const admitted = store.admit(linksOf('a.example', 5));
+    await lost;
+    await admitted;
+    const census = await store.census();
+    assert.deepEqual([census.waiting, knownTotal(census)], [6, 6]);
+  });
+});
+
+test('postgres: while the server is gone the store waits and says so once, then goes on and says so once', async () => {
+  await onProxy(async ({ store, said, proxy }) => {
+    await store.admit(linksOf('a.example', 1));
+    proxy.cut();
+    const calls = Promise.all([store.admit(linksOf('a.example', 2)), store.census(), store.claim(ask({ leaseMs: LEASE_MS })), store.census(), store.census(), store.census()]);
+    while (said.length === 0) await sleep(5);
+    await sleep(50);
+    proxy.mend();
+    await calls;
+    assert.equal(said.length, 2, said.join('\n'));
+    assert.match(said[0]!, /^PostgreSQL at 127\.0\.0\.1:\d+ does not answer \(.+\); waiting$/);
+    assert.match(said[1]!, /^PostgreSQL at 127\.0\.0\.1:\d+ answers again$/);
+  });
+});
+
+test('postgres: closing the store ends the waiting', async () => {
+  await onProxy(async ({ store, said, proxy }) => {
+    proxy.cut();
+    const waiting = faultOf(store.admit(linksOf('a.example', 2)));
+    while (said.length === 0) await sleep(5);
+    await store.close();
+    assert.match((await waiting).message, /the store is closed/);
+  });
+});
+
+test('postgres: a call that takes long is told of, with its time', async () => {
+  const url = await server.database();
+  const { store, said } = await open(url);
+  const inTheWay = server.query(url, "DO $$ BEGIN LOCK TABLE gossamer_faults.site; PERFORM pg_sleep(2.5); END $$");
+  await sleep(200);
+  await store.admit(linksOf('a.example', 1));
+  await inTheWay;
+  await store.close();
+  assert.match(said.join('\n'), /^PostgreSQL at 127\.0\.0\.1:\d+ took \d+\.\d s for admit$/);
+});
+
+const ROUNDS = 6;
+
+test('postgres: a server killed and restarted amid admissions and settlements loses nothing and does nothing twice', async () => {
+  const url = await server.database();
+  const { store, archive } = await open(url);
+  const known = new Set<string>();
+  let ending = false;
+  const admitting = async (): Promise<void> => {
+    for (let n = 0; !ending; n++) {
+      const links = Array.from({ length: 10 }, (_, i) => link(`s${(7 * n + i) % 40}.example/${n}-${i}`));
+      await store.admit(links);
+      for (const { url: address } of links) known.add(address);
+    }
+  };
+  const settlement = (visit: Visit) => settlementOf(visit, { records: recordsOf(visit.link.url), pace: { ...visit.pace, dueAt: 0 } });
+  const visiting = async (): Promise<void> => {
+    while (!ending) {
+      const { visits } = await store.claim(ask({ visits: 20, delayMs: 0, leaseMs: LEASE_MS }));
+      const { refused } = await store.settle(visits.map(settlement));
+      assert.equal(refused, 0);
+      if (visits.length === 0) await sleep(5);
+    }
+  };
+  const work = [admitting(), visiting()];
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      await sleep(60 + 30 * round);
+      await (round % 2 === 0 ? server.kill() : server.stop());
+      await server.restart();
+    }
+    await sleep(100);
+  } finally {
+    ending = true;
+    await Promise.all(work);
+    await store.close();
+  }
+  // Claims whose answer was lost left leases; opening frees them.
+  const again = await open(url, {}, archive);
+  for (let round = 0; round < 1_000; round++) {
+    const { visits, nextDueAt } = await again.store.claim(ask({ visits: 100, delayMs: 0, leaseMs: LEASE_MS }));
+    if (visits.length === 0 && nextDueAt === null) break;
+    await again.store.settle(visits.map(settlement));
+  }
+  const census = await again.store.census();
+  await again.store.close();
+  const pages = await pagesIn(url);
+  assert.ok(known.size > 100, `${known.size} links`);
+  assert.deepEqual(pages.map((page) => page.url as string).toSorted(), [...known].toSorted());
+  for (const page of pages) assert.equal(new TextDecoder().decode(archive.read(page.place!)), `response ${page.url};`);
+  assert.deepEqual([census.waiting, census.leased, census.archivedBytes], [0, 0, archive.totalBytes()]);
+});
+
+test('postgres: a title with the character 0 in it is settled all the same', async () => {
+  const url = await server.database();
+  const { store } = await open(url);
+  await store.admit(linksOf('a.example', 1));
+  const visit = await claimOne(store);
+  await store.settle([settlementOf(visit, { page: pageOf(visit, { title: 'a\0b "c" \\d {e},' }) })]);
+  await store.close();
+  assert.equal((await pagesIn(url))[0]!.title, 'a\uFFFDb "c" \\d {e},');
+});
+
+test('postgres: time is that of the server', async () => {
+  const url = await server.database();
+  const { store } = await open(url);
+  const serverMs = async (): Promise<number> => Number((await server.query(url, 'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms'))[0]!['ms']);
+  const before = await serverMs();
+  const times = [await store.time(), (await store.census()).now];
+  const after = await serverMs();
+  await store.close();
+  for (const time of times) assert.ok(time >= before && time <= after, `${before} ${time} ${after}`);
+});
+
+test('postgres: a process has four connections at the most, however many calls are under way', async () => {
+  const url = await server.database();
+  const { store } = await open(url);
+  const calls = Promise.all(Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? store.census() : store.admit(linksOf(`s${i}.example`, 3)))));
+  const [row] = await server.query(url, "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_faults'");
+  await calls;
+  const [later] = await server.query(url, "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_faults'");
+  await store.close();
+  assert.ok((row!['n'] as number) <= 4 && later!['n'] === 4, `${row!['n']} and ${later!['n']}`);
+});
+
+test('postgres: two processes that open a new crawl at the same time both succeed', async () => {
+  const url = await server.database();
+  const opened = await Promise.all(['a', 'b', 'c'].map((member) => open(url, { member })));
+  await opened[0]!.store.admit(linksOf('a.example', 2));
+  assert.equal((await opened[2]!.store.census()).waiting, 2);
+  for (const { store } of opened) await store.close();
+});
+
+test('postgres: crawls of different names in one database know nothing of each other', async () => {
+  const url = await server.database();
+  const [one, two] = [await open(url, { crawl: 'one' }), await open(url, { crawl: 'two' })];
+  await one.store.admit(linksOf('a.example', 2));
+  assert.equal((await two.store.census()).waiting, 0);
+  assert.equal((await two.store.admit(linksOf('a.example', 2))).admitted, 2);
+  await one.store.close();
+  await two.store.close();
+});
+
+test('postgres: a crawl of a newer layout is refused with a sentence, and so is another number of shards', async () => {
+  const url = await server.database();
+  await (await open(url)).store.close();
+  const shards = await faultOf(open(url, { shards: SHARDS * 2 }));
+  assert.match(shards.message, new RegExp(`has ${SHARDS} shards, not ${SHARDS * 2}`));
+  await server.query(url, "UPDATE gossamer_faults.meta SET value = '99' WHERE name = 'layout'");
+  const { message, advice } = await faultOf(open(url));
+  assert.match(message, /crawl "faults" in PostgreSQL has layout 99, this program knows \d+/);
+  assert.match(advice, /version of gossamer/);
+});
+
+test('postgres: what a person got wrong is told in one sentence, and never with the password', async () => {
+  const url = await server.database();
+  const changed = (changes: Partial<URL>): string => Object.assign(new URL(url), changes).href;
+  await server.query(url, "CREATE ROLE guest LOGIN PASSWORD 'guest'");
+  const cases: [address: string, message: RegExp, changes?: Partial<PostgresStoreOptions>][] = [
+    [changed({ password: 'wrong' }), /refuses the password/],
+    [changed({ username: 'nobody' }), /refuses the password/],
+    [changed({ pathname: '/nowhere' }), /there is no such database/],
+    [changed({ port: '1' }), /PostgreSQL at 127\.0\.0\.1:1 does not answer \(connection refused\)/],
+    [changed({ hostname: 'no-such-host.invalid' }), /does not answer \(its name is not known\)/],
+    [changed({ username: 'guest', password: 'guest' }), /may not do what the store needs/],
+    [`postgres://user:${PASSWORD}@host/x`, /the address of the store cannot be read/],
+    ['postgres://user:12#34@host/x', /the address of the store cannot be read/],
+    ['postgres://user:12?34@host/x', /the address of the store cannot be read/],
+    ['http://host/x', /the address of the store cannot be read/],
+    [url, /cannot be the name of a crawl/, { crawl: 'My crawl; DROP' }],
+    [url, /cannot be the name of a member/, { member: 'a/b' }],
+  ];
+  for (const [address, message, changes] of cases) {
+    const fault = await faultOf(open(address, changes));
+    assert.match(fault.message, message);
+    assert.ok(fault.advice.length > 10, fault.message);
+  }
+});
+
+test('postgres: a server without a free connection is told of', async () => {
+  const url = await server.database();
+  const name = new URL(url).pathname.slice(1);
+  await server.query(url, "CREATE ROLE crowd LOGIN PASSWORD 'crowd' CONNECTION LIMIT 0");
+  await server.query(url, `GRANT CREATE ON DATABASE ${name} TO crowd`);
+  const fault = await faultOf(open(Object.assign(new URL(url), { username: 'crowd', password: 'crowd' }).href));
+  assert.match(fault.message, /too many connections/);
+});

@@ -1,0 +1,244 @@
+/** Processes that share a crawl in PostgreSQL: each a member with its own archive. */
+
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { after, test } from 'node:test';
+import { StoreFault } from '../src/frontier/store.ts';
+import { settledTotal } from '../src/model/census.ts';
+import type { Visit } from '../src/model/visit.ts';
+import { PAGE_SELECT, toPage } from '../src/store/postgres/pages.ts';
+import { openPostgresStore, type PostgresStore } from '../src/store/postgres/store.ts';
+import { SHARDS } from '../src/url/shard.ts';
+import { ask, claimOne, DELAY_MS, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
+import { createManualClock, type ManualClock } from './support/manual-clock.ts';
+import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
+import { startPostgres } from './support/postgres-server.ts';
+
+const server = await startPostgres();
+after(() => server.remove());
+
+const LEASE_MS = 60_000;
+
+interface Member {
+  readonly name: string;
+  readonly archive: MemoryArchive;
+  store: PostgresStore;
+}
+
+interface Stage {
+  readonly url: string;
+  readonly clock: ManualClock;
+  /** Opens the crawl as that member, on the archive it has if it was there before. */
+  member(name: string, archive?: MemoryArchive): Promise<Member>;
+}
+
+const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> => {
+  const url = await server.database();
+  const clock = createManualClock();
+  const opened: PostgresStore[] = [];
+  try {
+    await story({
+      url,
+      clock,
+      member: async (name, archive = openMemoryArchive()) => {
+        const store = await openPostgresStore({
+          url, crawl: 'shared', member: name, shards: SHARDS, clock, say: () => {},
+          archive: (settled) => {
+            archive.cut(settled);
+            return archive;
+          },
+        });
+        opened.push(store);
+        return { name, archive, store };
+      },
+    });
+  } finally {
+    for (const store of opened) await store.close();
+  }
+};
+
+const rowsOf = (url: string): Promise<Record<string, unknown>[]> =>
+  server.query(url, `SELECT m.name AS member, ${PAGE_SELECT} FROM gossamer_shared.page p JOIN gossamer_shared.site k ON k.id = p.site JOIN gossamer_shared.member m ON m.id = p.member ORDER BY p.id`);
+
+const STEPS = 300;
+const SITES = 25;
+const PATHS = 30;
+
+test('postgres: two processes never have the same site at the same time, call none too early, and settle every link once', async () => {
+  await onStage(async ({ url, clock, member }) => {
+    const members = [await member('a'), await member('b')];
+    const leased = new Map<string, { visit: Visit; by: Member }>();
+    const notBefore = new Map<string, number>();
+    const known = new Set<string>();
+    let admitted = 0;
+
+    const admitBoth = async (): Promise<void> => {
+      const links = Array.from({ length: 12 }, () => link(`s${randomInt(SITES)}.example/${randomInt(PATHS)}`, { first: randomInt(8) === 0 }));
+      for (const { url: address } of links) known.add(address);
+      const answers = await Promise.all([members[0]!.store.admit(links), members[1]!.store.admit(links.toReversed()), members[0]!.store.admit(links)]);
+      admitted += answers.reduce((sum, answer) => sum + answer.admitted, 0);
+    };
+    const claimBoth = async (): Promise<void> => {
+      const claims = await Promise.all([0, 1, 0, 1].map(async (i) => ({ by: members[i]!, ...(await members[i]!.store.claim(ask({ visits: 4, leaseMs: LEASE_MS }))) })));
+      for (const { by, visits } of claims) {
+        for (const visit of visits) {
+          assert.ok(!leased.has(visit.site), `${visit.site} was given to ${by.name}, and ${leased.get(visit.site)?.by.name} has it`);
+          assert.ok(clock.now() >= (notBefore.get(visit.site) ?? 0), `${visit.site} is early`);
+          leased.set(visit.site, { visit, by });
+          notBefore.set(visit.site, clock.now() + DELAY_MS);
+        }
+      }
+    };
+    const settleBoth = async (share: number): Promise<void> => {
+      await Promise.all(members.map(async (me) => {
+        const mine = [...leased.values()].filter(({ by }) => by === me && randomInt(100) < share);
+        for (const { visit } of mine) leased.delete(visit.site);
+        const settlements = mine.map(({ visit }) => settlementOf(visit, {
+          fate: (['settled', 'settled', 'retry', 'returned'] as const)[randomInt(4)]!, records: recordsOf(`${visit.link.url} ${visit.lease}`),
+        }));
+        assert.deepEqual(await me.store.settle(settlements), { settled: settlements.length, refused: 0 }, 'leases of the other are not touched');
+      }));
+    };
+    const reopenOne = async (): Promise<void> => {
+      const i = randomInt(2);
+      const former = members[i]!;
+      await former.store.close();
+      members[i] = await member(former.name, former.archive);
+      for (const [site, { by }] of leased) {
+        if (by !== former) continue;
+        leased.delete(site);
+        notBefore.set(site, clock.now() + DELAY_MS);
+      }
+    };
+
+    for (let step = 0; step < STEPS; step++) {
+      const dice = randomInt(100);
+      if (dice < 30) await Promise.all([admitBoth(), claimBoth()]);
+      else if (dice < 50) await claimBoth();
+      else if (dice < 80) await settleBoth(60);
+      else if (dice < 97) clock.advance(randomInt(DELAY_MS));
+      else await reopenOne();
+    }
+    for (let round = 0; round < 10_000 && (await members[0]!.store.census()).waiting > 0; round++) {
+      clock.advance(DELAY_MS);
+      await claimBoth();
+      await settleBoth(100);
+    }
+    await settleBoth(100);
+
+    assert.equal(admitted, known.size, 'each link was new to one call');
+    const census = await members[1]!.store.census();
+    assert.deepEqual([census.waiting, census.leased, settledTotal(census)], [0, 0, known.size]);
+    const rows = await rowsOf(url);
+    assert.deepEqual(rows.map((row) => row['url']).toSorted(), [...known].toSorted());
+    for (const row of rows) {
+      const page = toPage(row);
+      if (page.outcome === 'gave-up') continue;
+      const { archive } = members.find(({ name }) => name === row['member'])!;
+      assert.ok(new TextDecoder().decode(archive.read(page.place!)).startsWith(`response ${page.url} `), 'the record lies in the archive of the member that settled it');
+    }
+  });
+});
+
+test('postgres: opening a member and freeing "all" touch the leases of that member only', async () => {
+  await onStage(async ({ clock, member }) => {
+    const [a, b] = [await member('a'), await member('b')];
+    await a.store.admit([link('x.example/'), link('y.example/')]);
+    const mine = await claimOne(a.store, { visits: 1, leaseMs: LEASE_MS });
+    const other = await claimOne(b.store, { leaseMs: LEASE_MS });
+    await b.store.steer([{ kind: 'free', holder: null, counted: true }, { kind: 'free', holder: 'fetch-1', counted: true }]);
+    await b.store.close();
+    await member('b', b.archive);
+    assert.deepEqual(await a.store.settle([settlementOf(mine), settlementOf(other)]), { settled: 1, refused: 1 });
+    clock.advance(DELAY_MS);
+    assert.equal((await claimOne(a.store)).site, other.site);
+  });
+});
+
+test('postgres: when a process dies, its sites go on in another after their lease', async () => {
+  await onStage(async ({ clock, member }) => {
+    const [a, b] = [await member('a'), await member('b')];
+    await a.store.admit(linksOf('x.example', 2));
+    const lost = await claimOne(a.store, { leaseMs: LEASE_MS });
+    await a.store.close();
+    clock.advance(LEASE_MS - 1);
+    assert.deepEqual((await b.store.claim(ask({ leaseMs: LEASE_MS }))).visits, []);
+    clock.advance(1 + DELAY_MS);
+    const again = await claimOne(b.store, { leaseMs: LEASE_MS });
+    assert.deepEqual([again.link.url, again.tries], [lost.link.url, 2]);
+  });
+});
+
+test('postgres: the page limit is exact when processes claim at the same time', async () => {
+  await onStage(async ({ member }) => {
+    const [a, b] = [await member('a'), await member('b')];
+    await a.store.admit(Array.from({ length: 60 }, (_, i) => link(`s${i}.example/`)));
+    const claims = await Promise.all([a, b, a, b, a, b].map(({ store }) => store.claim(ask({ visits: 10, pagesMax: 25 }))));
+    assert.equal(claims.reduce((sum, { visits }) => sum + visits.length, 0), 25);
+  });
+});
+
+test('postgres: links that several processes bring at the same time, in any order, are taken once and none is lost', async () => {
+  await onStage(async ({ member }) => {
+    const stores = [await member('a'), await member('b'), await member('c')].map(({ store }) => store);
+    const links = Array.from({ length: 400 }, (_, i) => link(`s${i % 20}.example/${i}`));
+    const orders = [links, links.toReversed(), links.toSorted((x, y) => x.site.localeCompare(y.site)), links.toSorted((x, y) => y.url.localeCompare(x.url))];
+    const answers = await Promise.all(orders.flatMap((some, i) => [stores[i % 3]!.admit(some), stores[(i + 1) % 3]!.admit(some, 1_000)]));
+    assert.equal(answers.reduce((sum, { admitted }) => sum + admitted, 0), links.length);
+    assert.ok(answers.every(({ admitted, seen }) => admitted + seen === links.length));
+    assert.equal((await stores[0]!.census()).waiting, links.length);
+  });
+});
+
+test('postgres: a line is never longer than --max-waiting-per-site, also when processes fill it together', async () => {
+  await onStage(async ({ member }) => {
+    const stores = [await member('a'), await member('b')].map(({ store }) => store);
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, i) =>
+      stores[i % 2]!.admit(Array.from({ length: 10 }, (__, n) => link(`x.example/${i}-${n}`)), 25)));
+    assert.equal(answers.reduce((sum, { admitted }) => sum + admitted, 0), 25);
+    const census = await stores[0]!.census();
+    assert.deepEqual([census.waiting, census.forgotten], [25, 55]);
+  });
+});
+
+test('postgres: a link that comes several times in one batch is taken, known or forgotten as if each came by itself', async () => {
+  await onStage(async ({ member }) => {
+    const { store } = await member('a');
+    await store.admit(linksOf('x.example', 2), 2);
+    const [plain, first] = [link('x.example/3'), link('x.example/3', { first: true })];
+    assert.deepEqual(await store.admit([plain, plain, first, plain, first], 2), { admitted: 1, seen: 2, forgotten: 2, full: ['x.example'] });
+    const [other, otherFirst] = [link('x.example/4'), link('x.example/4', { first: true })];
+    assert.deepEqual(await store.admit([other, otherFirst, other], 4), { admitted: 1, seen: 2, forgotten: 0, full: [] });
+    assert.equal((await claimOne(store)).link.url, plain.url);
+    const census = await store.census();
+    assert.deepEqual([census.waiting, census.forgotten], [3, 2]);
+  });
+});
+
+test('postgres: what one process admits, another finds within a second', async () => {
+  await onStage(async ({ clock, member }) => {
+    const [a, b] = [await member('a'), await member('b')];
+    assert.deepEqual(await b.store.claim(ask()), { visits: [], nextDueAt: null });
+    await a.store.admit([link('x.example/')]);
+    clock.advance(1_000);
+    assert.equal((await claimOne(b.store)).site, 'x.example');
+  });
+});
+
+test('postgres: a process whose directory another one has opened since can change nothing', async () => {
+  await onStage(async ({ clock, member }) => {
+    const former = await member('a');
+    await former.store.admit(linksOf('x.example', 2));
+    const visit = await claimOne(former.store);
+    const { store } = await member('a', former.archive);
+    clock.advance(DELAY_MS);
+    const before = await store.census();
+    const superseded = (error: Error): boolean => error instanceof StoreFault && /another process has opened this directory/.test(error.message);
+    await assert.rejects(former.store.admit([link('y.example/')]), superseded);
+    await assert.rejects(former.store.claim(ask()), superseded);
+    await assert.rejects(former.store.settle([settlementOf(visit, { records: recordsOf('late') })]), superseded);
+    await assert.rejects(former.store.steer([{ kind: 'retry-parked' }]), superseded);
+    assert.deepEqual(await store.census(), before);
+    assert.equal(former.archive.totalBytes(), 0, 'its record was cut again');
+  });
+});

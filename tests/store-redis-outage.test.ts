@@ -1,0 +1,140 @@
+/** A Redis that forgets its scripts, restarts, or is gone for a while: the store waits, then goes on, and nothing is lost or done twice. */
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { RedisStore } from '../src/store/redis/store.ts';
+import { ask, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
+import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
+import { createMember, openMember, pagesOf, removeMember, type MemberFolder } from './support/redis-scene.ts';
+import { startRedis, startRedisCluster, type RedisServer } from './support/redis-server.ts';
+
+let server: RedisServer;
+let folder: MemberFolder;
+let archive: MemoryArchive;
+let store: RedisStore;
+before(async () => void (server = await startRedis({ appendonly: 'yes', appendfsync: 'always' })));
+after(() => server.remove());
+beforeEach(async () => {
+  folder = createMember();
+  archive = openMemoryArchive();
+  store = await openMember(folder, { url: server.url, archive });
+});
+afterEach(async () => {
+  await store.close();
+  removeMember(folder);
+});
+
+const NO_DELAY = { delayMs: 0, leaseMs: 60_000 };
+
+/** Visits all there is, without a delay, and settles it; answers with how many visits that were. */
+const crawlOn = async (visitsMax = Infinity): Promise<number> => {
+  let visited = 0;
+  for (let idle = 0; idle < 3 && visited < visitsMax; ) {
+    const { visits } = await store.claim(ask({ ...NO_DELAY, visits: 20 }));
+    await store.settle(visits.map((visit) => settlementOf(visit, {
+      records: recordsOf(visit.link.url), pace: { dueAt: visit.claimedAt, delayMs: 0, crawlDelayMs: 0, responseMs: 1, failures: 0 },
+    })));
+    visited += visits.length;
+    idle = visits.length === 0 ? idle + 1 : 0;
+    if (visits.length === 0) await sleep(20);
+  }
+  return visited;
+};
+
+const saidOf = (what: RegExp): number => folder.said.filter((message) => what.test(message)).length;
+
+test('redis: scripts that the server has forgotten are loaded again', async () => {
+  const redis = new Redis(server.url);
+  for (let round = 1; round <= 2; round++) {
+    await store.admit(linksOf('a.example', 3 * round));
+    assert.equal(await crawlOn(), 3);
+    await store.steer([{ kind: 'retry-parked' }]);
+    await redis.script('FLUSH');
+  }
+  redis.disconnect();
+  assert.equal((await store.census()).settled.fetched, 6);
+});
+
+test('redis: after a restart of the server the crawl goes on, and the person is told once', async () => {
+  await store.admit(linksOf('a.example', 10));
+  await crawlOn(4);
+  await server.kill();
+  const claimed = store.claim(ask(NO_DELAY));
+  const admitted = store.admit(linksOf('b.example', 5));
+  await sleep(300);
+  await server.restart();
+  assert.equal((await admitted).admitted, 5);
+  const { visits } = await claimed;
+  assert.deepEqual(visits.filter(({ site }) => site === 'a.example').map((visit) => visit.link.url), ['https://a.example/5']);
+  await store.settle(visits.map((visit) => settlementOf(visit, { fate: 'returned', pace: visit.pace })));
+  assert.equal(await crawlOn(), 11);
+  assert.deepEqual([saidOf(/does not answer \((ECONNREFUSED|ECONNRESET|.*)\); waiting$/), saidOf(/is back$/)], [1, 1]);
+});
+
+test('redis: a server that is killed again and again in the middle of everything loses and repeats nothing', async () => {
+  const links = Array.from({ length: 40 }, (_, i) => linksOf(`s${i}.example`, 10)).flat();
+  const state = { isOver: false };
+  const kills = (async () => {
+    for (let i = 0; i < 5 && !state.isOver; i++) {
+      await sleep(150);
+      await server.kill();
+      await sleep(200);
+      await server.restart();
+    }
+  })();
+  const admits = (async () => {
+    for (let i = 0; i < links.length; i += 25) {
+      await store.admit(links.slice(i, i + 25));
+      await sleep(20);
+    }
+  })();
+  let visited = 0;
+  while (visited < links.length) {
+    visited += await crawlOn();
+    // Leases whose claim was answered to no one would run out; here they are freed at once.
+    await store.steer([{ kind: 'free', holder: null, counted: false }]);
+  }
+  state.isOver = true;
+  await Promise.all([kills, admits]);
+  const rows = pagesOf(folder);
+  assert.equal(new Set(rows.map(({ url }) => url)).size, links.length);
+  assert.equal(rows.length, links.length, 'no page twice');
+  for (const { url, place } of rows) assert.equal(new TextDecoder().decode(archive.read(place!)), `response ${url};`);
+  const census = await store.census();
+  assert.deepEqual([census.settled.fetched, census.waiting, census.leased, census.archivedBytes], [links.length, 0, 0, archive.totalBytes()]);
+});
+
+test('redis: closing ends the waiting for a server that is gone', async () => {
+  await store.admit([link('a.example/1')]);
+  await server.kill();
+  const waiting = [store.admit([link('a.example/2')]), store.claim(ask()), store.census(), store.steer([{ kind: 'retry-parked' }]), store.claim(ask({ pagesMax: 5 }))];
+  const refused = waiting.map((call) => assert.rejects(call, /the store is closed/));
+  await sleep(100);
+  await store.close();
+  await Promise.all(refused);
+  await server.restart();
+});
+
+test('redis-cluster: a node that is gone for a while is waited for', async () => {
+  const cluster = await startRedisCluster({ appendonly: 'yes', appendfsync: 'always' });
+  const member = createMember();
+  const shared = await openMember(member, { url: cluster.url, archive: openMemoryArchive() });
+  try {
+    await shared.admit(Array.from({ length: 64 }, (_, i) => link(`s${i}.example/1`)));
+    await cluster.nodes[2]!.kill();
+    const admitted = shared.admit(Array.from({ length: 64 }, (_, i) => link(`s${i}.example/2`)));
+    await sleep(500);
+    await cluster.nodes[2]!.restart();
+    const { admitted: fresh, seen } = await admitted;
+    assert.equal(fresh + seen, 64);
+    const census = await shared.census();
+    assert.equal(census.waiting, 128);
+    assert.deepEqual(member.said.map((message) => message.replace(/^.* (does not answer|is back).*$/, '$1')), ['does not answer', 'is back']);
+  } finally {
+    await shared.close();
+    removeMember(member);
+    await cluster.remove();
+  }
+});

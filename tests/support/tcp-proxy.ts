@@ -1,0 +1,54 @@
+/** A way to a server that a test can cut: as if the process at this end, or the network, had died. */
+
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Ends all connections; new ones are refused at once until `mend`. */
+  cut(): void;
+  mend(): void;
+  /** The next answer of the server does not arrive: its connection ends instead. Resolves when that has happened. */
+  swallowAnswer(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let swallowed: (() => void) | null = null;
+  const server = createServer((client) => {
+    if (isCut) return void client.destroy();
+    const upstream = connect(serverPort, '127.0.0.1');
+    const end = (): void => [client, upstream].forEach((socket) => socket.destroy());
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      sockets.add(socket);
+      socket.on('error', end).on('close', () => {
+        sockets.delete(socket);
+        end();
+      });
+    }
+    client.on('data', (bytes) => upstream.write(bytes));
+    upstream.on('data', (bytes) => {
+      if (!swallowed) return void client.write(bytes);
+      swallowed();
+      swallowed = null;
+      end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    mend: () => void (isCut = false),
+    swallowAnswer: () => new Promise((resolve) => (swallowed = resolve)),
+    close: () => new Promise((resolve) => {
+      cut();
+      server.close(() => resolve());
+    }),
+  };
+};
