@@ -17,7 +17,7 @@ import { threadCpu } from './threads.ts';
 
 const { values } = parseArgs({
   options: {
-    pages: { type: 'string', default: '10000' },
+    pages: { type: 'string', default: '20000' },
     sites: { type: 'string', default: '2000' },
     rounds: { type: 'string', default: '3' },
     schemes: { type: 'string', default: 'http,https' },

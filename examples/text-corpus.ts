@@ -5,7 +5,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCrawl } from 'gossamer';
 
-const crawl = openCrawl('./crawl');
+const crawl = await openCrawl('./crawl');
 mkdirSync('corpus', { recursive: true });
 
 let texts = 0;
@@ -16,5 +16,5 @@ for await (const page of crawl.pages({ outcome: 'fetched' })) {
   appendFileSync(join('corpus', `${language}.txt`), `${text}\n\n`);
   texts++;
 }
-console.log(`${texts} texts of ${crawl.status().pages} pages are in ./corpus`);
-crawl.close();
+console.log(`${texts} texts of ${(await crawl.status()).pages} pages are in ./corpus`);
+await crawl.close();

@@ -76,8 +76,8 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
   };
   const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(request) : createCrawl(request));
   const log = createLog({ dir: join(dir, FILES.logs), level: 'info', show: (level, message) => onLog?.(level, message) });
-  const before = lastRowIn(dir);
-  const run = startRun({ dir, settings: open.identity.settings, log, retryParked, ...(onSnapshot ? { onSnapshot } : {}) });
+  const before = await lastRowIn(dir);
+  const run = startRun({ dir, settings: open.identity.settings, store: open.store, member: open.identity.member, log, retryParked, ...(onSnapshot ? { onSnapshot } : {}) });
   let isOver = false;
   const ended = run.ended.finally(() => {
     isOver = true;
@@ -85,7 +85,7 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
   });
   const openWhenThere = async (): Promise<Reader | null> => {
     while (run.snapshot().census === null && !isOver) await sleep(OPENING_LOOK_MS);
-    return run.snapshot().census === null ? null : openReader(dir).reader;
+    return run.snapshot().census === null ? null : (await openReader(dir)).reader;
   };
   return {
     dir,
@@ -101,13 +101,13 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
 };
 
 /** The row of the last page of a crawl that does not run yet. */
-const lastRowIn = (dir: string): number => {
+const lastRowIn = async (dir: string): Promise<number> => {
   try {
-    const { reader } = openReader(dir);
+    const { reader } = await openReader(dir);
     try {
-      return reader.lastRow();
+      return await reader.lastRow();
     } finally {
-      reader.close();
+      await reader.close();
     }
   } catch {
     return 0; // there is no store yet; one that cannot be read is told by the run
@@ -119,27 +119,27 @@ export interface ReadCrawl {
   readonly dir: string;
   readonly settings: Settings;
   /** How many links are waiting, settled, parked ... at this moment. */
-  status(): Census;
+  status(): Promise<Census>;
   /** The pages that are settled by now, in the order they were. */
   pages(filter?: PageFilter): AsyncIterableIterator<CrawledPage>;
   /** What is known of one URL; null when it is not settled. */
-  page(url: string): CrawledPage | null;
-  close(): void;
+  page(url: string): Promise<CrawledPage | null>;
+  close(): Promise<void>;
 }
 
-/** Opens the crawl in `dir` to read it; changes nothing. Throws a UsageError when there is none. */
-export const openCrawl = (dir: string): ReadCrawl => {
-  const { reader, identity } = openReader(dir);
+/** Opens the crawl in `dir` to read it; changes nothing. Rejects with a UsageError when there is none. */
+export const openCrawl = async (dir: string): Promise<ReadCrawl> => {
+  const { reader, identity } = await openReader(dir);
   return {
     dir,
     settings: identity.settings,
-    status: reader.census,
-    pages: (filter = {}) => pagesFrom({ dir, open: async () => openReader(dir).reader, after: () => 0, isOver: () => true }, filter),
-    page: (url) => {
+    status: async () => reader.census(),
+    pages: (filter = {}) => pagesFrom({ dir, open: async () => (await openReader(dir)).reader, after: () => 0, isOver: () => true }, filter),
+    page: async (url) => {
       const address = canonicalize(url);
-      const page = typeof address === 'string' ? null : reader.page(address.url, siteOf(address.host));
+      const page = typeof address === 'string' ? null : await reader.page(address.url, siteOf(address.host));
       return page && toCrawledPage(dir, page);
     },
-    close: reader.close,
+    close: async () => reader.close(),
   };
 };

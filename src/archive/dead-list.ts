@@ -1,11 +1,11 @@
 /**
  * The list beside the archive of bytes in it that belong to no page: damaged records, records without a
- * page, files that are gone. A repair writes it; whoever reads the archive skips what is on it.
+ * page, files that are gone. A repair writes it, and a settlement that a shared store refused; whoever reads the archive skips what is on it.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../folder.ts';
+import { replaceFile } from '../lib/replace-file.ts';
 
 /** In the directory of the crawl. */
 export const DEAD_FILE = 'dead-records.txt';
@@ -40,6 +40,9 @@ export const joinSpans = (spans: readonly DeadSpan[]): DeadSpan[] => {
   }
   return joined;
 };
+
+/** Adds to the list; what is on it already stays. */
+export const addDead = (dir: string, spans: readonly DeadSpan[]): void => writeDead(dir, [...readDead(dir), ...spans]);
 
 export const writeDead = (dir: string, spans: readonly DeadSpan[]): void =>
   replaceFile(join(dir, DEAD_FILE), HEAD + joinSpans(spans).map(({ file, offset, bytes, why }) => `${file}\t${offset}\t${bytes}\t${why.replace(/[\t\r\n]/g, ' ')}\n`).join(''));

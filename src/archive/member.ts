@@ -45,7 +45,10 @@ export const looksPacked = (body: Uint8Array): boolean => {
 
 /** A gzip member of these bytes; those that would not shrink are stored as they are. */
 export const packMember = (raw: Uint8Array, packed: boolean): Uint8Array =>
-  packed || raw.length < PACKED_FROM_BYTES ? storedMember(raw) : gzipSync(raw, { level: GZIP_LEVEL });
+  packed || raw.length < PACKED_FROM_BYTES ? storedMember(raw) : gzipSync(raw, { level: GZIP_LEVEL, windowBits: windowBitsFor(raw.length) });
+
+/** No smaller window packs worse than the widest, as long as it spans all bytes; and a smaller one is cheaper to start. */
+const windowBitsFor = (length: number): number => Math.min(15, Math.max(10, Math.ceil(Math.log2(length + 300))));
 
 const blocksFor = (length: number): number => Math.max(1, Math.ceil(length / STORED_BLOCK_BYTES_MAX));
 

@@ -148,9 +148,13 @@ const conversion = (of: { input: RecordInput; page: Answered; text: string; refe
 const member = (draft: Draft): Uint8Array => {
   const blockBytes = bytesOf(draft.block);
   const head = Buffer.from(`WARC/1.1\r\n${fieldLines([...draft.fields, ['Content-Length', String(blockBytes)]])}\r\n`);
-  const raw = joined([head, ...draft.block, RECORD_END], head.length + blockBytes + RECORD_END.length);
+  const length = head.length + blockBytes + RECORD_END.length;
+  const raw = layInto(length <= bench.length ? bench : new Uint8Array(length), [head, ...draft.block, RECORD_END]);
   return packMember(raw, draft.packed);
 };
+
+/** Where records are laid out to be packed, which leaves nothing of them here; pages of common size then need no memory of their own. */
+const bench = new Uint8Array(1024 * 1024);
 
 const fieldLines = (fields: readonly Field[]): string => {
   let lines = '';
@@ -187,12 +191,13 @@ const base32 = (bytes: Uint8Array): string => {
 const bytesOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, part) => sum + part.length, 0);
 
 /** In memory of its own, never in Node's shared pool: it will be transferred to another thread. */
-const joined = (parts: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> => {
-  const whole = new Uint8Array(length);
+const joined = (parts: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> => layInto(new Uint8Array(length), parts);
+
+const layInto = (room: Uint8Array<ArrayBuffer>, parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   let at = 0;
   for (const part of parts) {
-    whole.set(part, at);
+    room.set(part, at);
     at += part.length;
   }
-  return whole;
+  return room.subarray(0, at);
 };

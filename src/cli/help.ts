@@ -12,11 +12,10 @@ const MARGIN = 28;
 
 export const overviewOf = (commands: readonly Command[]): string => [
   `gossamer ${VERSION}: a polite web crawler that loses nothing`,
+  'Start here: gossamer crawl seeds.txt --email you@example.org',
   'Usage: gossamer <command> [flags]        gossamer <command> --help says more',
   '',
   ...commands.map((command) => `  ${command.name.padEnd(12)}${briefOf(command)}`),
-  '',
-  'Start here: gossamer crawl seeds.txt --email you@example.org',
   'Exit codes:',
   ...Object.entries(EXIT_CODES).map(([code, says]) => `  ${code.padEnd(4)} ${firstClause(says)}`),
 ].join('\n');

@@ -11,6 +11,8 @@ import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { crawlCommand } from './commands/crawl.ts';
 import { explainCommand } from './commands/explain.ts';
+import { joinCommand } from './commands/join.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { pagesCommand } from './commands/pages.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { showCommand } from './commands/show.ts';
@@ -19,7 +21,7 @@ import { statusCommand } from './commands/status.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { worldCommand } from './commands/world.ts';
 
-export const COMMANDS: readonly Command[] = [crawlCommand, resumeCommand, statusCommand, pagesCommand, sitesCommand, showCommand, explainCommand, verifyCommand, configCommand, completionCommand(() => COMMANDS), worldCommand];
+export const COMMANDS: readonly Command[] = [crawlCommand, resumeCommand, joinCommand, statusCommand, pagesCommand, sitesCommand, showCommand, explainCommand, verifyCommand, migrateCommand, configCommand, completionCommand(() => COMMANDS), worldCommand];
 
 export const main = async (args: readonly string[]): Promise<void> => {
   // `| head` closes our output early: that is no fault.

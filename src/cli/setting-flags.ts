@@ -34,6 +34,8 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   parsers: ['Machine'],
   bodyMemoryBytes: ['Machine', 'rare'],
   diskReserveBytes: ['Machine'],
+  store: ['Machine'],
+  name: ['Machine', 'rare'],
   keep: ['Output'],
 };
 

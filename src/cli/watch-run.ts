@@ -41,7 +41,7 @@ const EXITS: Readonly<Record<EndReason, ExitCode>> = {
 };
 
 export const watchRun = async (crawl: OpenCrawl, shown: Shown, options: { retryParked: boolean }): Promise<ExitCode> => {
-  const { dir, identity: { settings } } = crawl;
+  const { dir, store, identity: { settings, member } } = crawl;
   const terminal = createTerminal();
   const log = createLog({
     dir: join(dir, FILES.logs),
@@ -52,7 +52,7 @@ export const watchRun = async (crawl: OpenCrawl, shown: Shown, options: { retryP
   });
   log('info', `run begins: ${JSON.stringify(settings)}`);
   const show = shownBy(shown, { terminal, block: (snapshot) => blockOf(snapshot, dir, settings) });
-  const run = startRun({ dir, settings, log, onSnapshot: show, logPages: shown.level === 'debug', ...options });
+  const run = startRun({ dir, settings, store, member, log, onSnapshot: show, logPages: shown.level === 'debug', ...options });
   const forget = listen(run, terminal.warn, shown.quiet);
   try {
     const end = await run.ended;

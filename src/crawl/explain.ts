@@ -49,7 +49,7 @@ const explainOne = async (parts: ExplainParts, text: string): Promise<Explanatio
   return {
     url: address.url, reason, answer: answerOf(found), state: view.state, view, robots, scope,
     callAt: view.open && view.site && callAtOf(view.open, view.site, found),
-    notes: notesOf(found), advice: adviceOf(found),
+    notes: await notesOf(found), advice: await adviceOf(found),
   };
 };
 
@@ -62,13 +62,13 @@ const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Pro
   const { reader, now } = parts;
   const { origin } = address;
   const site = siteOf(address.host);
-  const view = reader.link(address.url, site);
+  const view = await reader.link(address.url, site);
   const scope = await scopeNow({ ...parts, address, link: view.open?.link ?? asFound(address, site, view.page) });
-  const record = reader.robots(origin);
+  const record = await reader.robots(origin);
   const robots = record && { origin, ...robotsDecision(record, address.path), fetchedAt: record.fetchedAt, stale: record.expiresAt <= now };
   const ailing = view.open !== null && (view.site?.failures ?? 0) > 0;
-  const looked = { ...parts, address, origin, view, scope, robots, lastFailure: ailing ? reader.lastFailure(site) : null };
-  return { ...looked, reason: reasonOf(looked, record?.verdict === 'too-large') };
+  const looked = { ...parts, address, origin, view, scope, robots, lastFailure: ailing ? await reader.lastFailure(site) : null };
+  return { ...looked, reason: await reasonOf(looked, record?.verdict === 'too-large') };
 };
 
 /** A link that is not known has no depth: it is judged as one that a seed's page has. */
@@ -76,7 +76,7 @@ const asFound = ({ url }: Address, site: string, page: PlacedPage | null): Link 
   ({ url, site, depth: page?.depth ?? 1, via: page?.via ?? '', hops: 0, fallback: false, first: false });
 
 /** What a person said comes before what a site says, and that before what only takes time. */
-const reasonOf = ({ view, scope, robots, settings, reader }: Omit<Found, 'reason'>, tooLarge: boolean): ReasonName => {
+const reasonOf = async ({ view, scope, robots, settings, reader }: Omit<Found, 'reason'>, tooLarge: boolean): Promise<ReasonName> => {
   const { page, open, site } = view;
   if (page) return page.outcome;
   if (view.state === 'leased') return 'under-visit';
@@ -86,6 +86,6 @@ const reasonOf = ({ view, scope, robots, settings, reader }: Omit<Found, 'reason
   if (view.state === 'parked') return 'parked';
   // A site over its budget is held when it is claimed next; from here on its links are not called.
   if (view.state === 'held' || (settings.maxPagesPerSite !== null && site.pages >= settings.maxPagesPerSite)) return 'held';
-  if (settings.maxPages !== null && reader.census().pages >= settings.maxPages) return 'max-pages';
+  if (settings.maxPages !== null && (await reader.census()).pages >= settings.maxPages) return 'max-pages';
   return site.failures > 0 ? 'in-trouble' : 'waiting';
 };

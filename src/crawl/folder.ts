@@ -1,14 +1,16 @@
 /** The directory of a crawl: what is in it, how it is made, how it is opened again. */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '../lib/replace-file.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Settings } from '../model/settings.ts';
 import { CANONICAL_VERSION } from '../url/canonical.ts';
 import { HASH_VERSION } from '../url/fingerprint.ts';
 import { SHARDS } from '../url/shard.ts';
 import { PUBLIC_SUFFIX_VERSION } from '../url/site.ts';
+import { withoutSecrets } from './store-place.ts';
 import { VERSION } from './version.ts';
 
 export const FILES = {
@@ -17,13 +19,13 @@ export const FILES = {
   seeds: 'seeds.txt',
   excluded: 'exclude.txt',
   lock: 'crawl.lock',
+  rows: 'pages.db',
   warc: 'warc',
   logs: 'logs',
 } as const;
 
 /** What must not change during a crawl, because it decides where a site and a URL belong. */
 const FIXED = {
-  shards: SHARDS,
   hash: HASH_VERSION,
   canonical: CANONICAL_VERSION,
   publicSuffixList: PUBLIC_SUFFIX_VERSION,
@@ -32,12 +34,17 @@ const FIXED = {
 export interface Identity {
   readonly format: 1;
   readonly id: string;
+  /** This directory among those of the crawl, where its store is shared; the first one has the crawl's own id. */
+  readonly member?: string;
   readonly createdAt: string;
   readonly gossamer: string;
-  readonly fixed: Readonly<Record<keyof typeof FIXED, string | number>>;
+  /** The number of shards is the crawl's own; `migrate` changes it. */
+  readonly fixed: Readonly<Record<keyof typeof FIXED | 'shards', string | number>>;
   readonly settings: Settings;
   /** It ran with `--keep none` at some time: pages of that time have no record. */
   readonly unkept?: true;
+  /** Where it was moved from, as long as something is left to be put away there. */
+  readonly movedFrom?: { readonly store: string; readonly name: string; readonly shards: number };
 }
 
 /** Files that a set-up which did not come to its end may have left. */
@@ -65,17 +72,14 @@ export const makeFolder = (dir: string): void => {
 /** The crawl exists from the moment this file does: it is written last. */
 export const writeIdentity = (dir: string, settings: Settings, former?: Identity): Identity => {
   const identity: Identity = former
-    ? { ...former, settings }
-    : { format: 1, id: randomUUID(), createdAt: new Date().toISOString(), gossamer: VERSION, fixed: FIXED, settings };
-  const written: Identity = settings.keep === 'none' ? { ...identity, unkept: true } : identity;
-  replaceFile(join(dir, FILES.identity), `${JSON.stringify(written, null, 2)}\n`);
-  return written;
+    ? { ...former, settings: withoutSecrets(settings) }
+    : { format: 1, id: randomUUID(), createdAt: new Date().toISOString(), gossamer: VERSION, fixed: { ...FIXED, shards: SHARDS }, settings: withoutSecrets(settings) };
+  return keepIdentity(dir, settings.keep === 'none' ? { ...identity, unkept: true } : identity);
 };
 
-/** The file is whole at every moment: the old one or the new one. */
-export const replaceFile = (path: string, content: string): void => {
-  writeFileSync(`${path}.new`, content, { flush: true });
-  renameSync(`${path}.new`, path);
+export const keepIdentity = (dir: string, identity: Identity): Identity => {
+  replaceFile(join(dir, FILES.identity), `${JSON.stringify(identity, null, 2)}\n`);
+  return identity;
 };
 
 /** Throws a UsageError unless there is a crawl here that this program can go on with. */

@@ -1,5 +1,6 @@
 /** Makes a crawl's directory, or opens it again; everything is checked before anything is changed. */
 
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -7,10 +8,16 @@ import { readConnectTo } from '../fetch/connect-to.ts';
 import { writeBytes } from '../lib/units.ts';
 import { completeSettings, UsageError } from '../model/read-settings.ts';
 import type { Settings } from '../model/settings.ts';
+import { kindOf } from '../store/place.ts';
+import type { StoreStart } from '../threads/messages.ts';
+import { SHARDS } from '../url/shard.ts';
 import { checkDescriptors, diskFreeBytes } from './ceilings.ts';
 import { checkFixed, checkNewFolder, FILES, makeFolder, readIdentity, writeIdentity, type Identity } from './folder.ts';
 import { checkHooks } from './hooks.ts';
 import { lockCrawl, type Lock } from './lock.ts';
+import { finishMove } from './migrate/put-away.ts';
+import { announce, checkNameIsFree, identityIn, takeScope } from './shared-notes.ts';
+import { crawlNameOf, knownStore, newStore, sharedPlace, storeStart } from './store-place.ts';
 import { checkSeeds, copySeeds, readExcludeFile, writeExcluded, type SeedSource } from './seeds.ts';
 
 export interface CrawlRequest {
@@ -25,6 +32,8 @@ export interface CrawlRequest {
 export interface OpenCrawl {
   readonly dir: string;
   readonly identity: Identity;
+  /** With the password of the store, which the identity does not have. */
+  readonly store: StoreStart;
   readonly lock: Lock;
 }
 
@@ -51,18 +60,23 @@ const existing = (dir: string): string => (existsSync(dir) ? dir : existing(dirn
 
 export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
   const { dir, say } = request;
-  const settings = await checked(completeSettings(request.settings, availableParallelism()));
+  const url = newStore(request.settings.store);
+  const settings = await checked(completeSettings({ ...request.settings, store: url, name: crawlNameOf(request.settings.name ?? '', dir) }, availableParallelism()));
   checkNewFolder(dir);
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   await checkSeeds(request.seeds, say);
   checkDisk(dir, settings);
+  if (kindOf(url) !== 'sqlite') await checkNameIsFree({ url, crawl: settings.name, shards: SHARDS, say });
   makeFolder(dir);
   const lock = lockCrawl(dir);
   try {
     checkNewFolder(dir); // another process may have been quicker
     if (excluded !== null) writeExcluded(dir, excluded);
     await copySeeds({ dir, source: request.seeds, where: 'anew', say });
-    return { dir, lock, identity: writeIdentity(dir, settings) }; // last: from here on it is a crawl
+    const identity = writeIdentity(dir, settings); // last: from here on it is a crawl
+    const store = storeStart(dir, identity, url);
+    if (kindOf(url) !== 'sqlite') await announce(sharedPlace(store, say), identity, dir);
+    return { dir, lock, identity, store };
   } catch (error) {
     lock.release();
     throw error;
@@ -71,24 +85,69 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
 
 export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
   const { dir, seeds } = request;
-  const former = readIdentity(dir);
-  checkFixed(dir, former);
-  const settings = await checked(completeSettings({ ...former.settings, ...request.settings }, availableParallelism()));
+  const found = readIdentity(dir);
+  checkFixed(dir, found);
+  const former = finishMove(dir, found);
+  const url = knownStore(former.settings.store, request.settings.store);
+  checkName(former, request.settings.name);
+  const settings = await checked(completeSettings({ ...former.settings, ...request.settings, store: url }, availableParallelism()));
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   const more = seeds.file !== null || seeds.urls.length > 0;
   if (more) await checkSeeds(seeds, request.say);
-  checkStore(dir);
+  if (kindOf(url) === 'sqlite') checkStore(dir);
   checkDisk(dir, settings);
   const lock = lockCrawl(dir);
   try {
     if (excluded !== null) writeExcluded(dir, excluded);
     if (more) await copySeeds({ dir, source: seeds, where: 'behind', say: request.say });
-    return { dir, lock, identity: writeIdentity(dir, settings, former) };
+    const identity = writeIdentity(dir, settings, former);
+    const store = storeStart(dir, identity, url);
+    if (kindOf(url) !== 'sqlite') await announce(sharedPlace(store, request.say), identity, dir);
+    return { dir, lock, identity, store };
   } catch (error) {
     lock.release();
     throw error;
   }
 };
+
+const checkName = (former: Identity, name: string | undefined): void => {
+  if (name === undefined || name === former.settings.name) return;
+  throw new UsageError(`the crawl is called "${former.settings.name}", which cannot be changed: leave --name away`);
+};
+
+export interface JoinRequest {
+  readonly dir: string;
+  /** Those of the crawl hold; given here are the ones that this member has for itself. `store` and `name` say which crawl. */
+  readonly settings: Readonly<Partial<Settings>>;
+  readonly say: (text: string) => void;
+}
+
+/** Makes a directory that takes part in a crawl in a shared store. */
+export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Promise<OpenCrawl> => {
+  const url = newStore(given.store);
+  if (kindOf(url) === 'sqlite') throw new UsageError('only a crawl in Redis or PostgreSQL can be joined: give its address by --store');
+  checkNewFolder(dir);
+  const place = { url, crawl: crawlNameOf(given.name ?? '', dir), shards: SHARDS, say };
+  const crawl = await identityIn(place);
+  checkFixed(dir, crawl);
+  const threads = { fetchers: undefined, parsers: undefined }; // this machine may be another
+  const settings = await checked(completeSettings({ ...defined({ ...crawl.settings, ...threads }), ...given, store: url, name: place.crawl }, availableParallelism()));
+  checkDisk(dir, settings);
+  makeFolder(dir);
+  const lock = lockCrawl(dir);
+  try {
+    checkNewFolder(dir);
+    await takeScope(place, dir);
+    const identity = writeIdentity(dir, settings, { ...crawl, member: randomUUID() });
+    return { dir, lock, identity, store: storeStart(dir, identity, url) };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+};
+
+const defined = (settings: Readonly<Record<string, unknown>>): Partial<Settings> =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Partial<Settings>;
 
 /** Without its store, the archive of a crawl would look unsettled and be cut to nothing. */
 const checkStore = (dir: string): void => {

@@ -56,7 +56,7 @@ export async function* pagesFrom(source: PagesSource, filter: PageFilter): Async
     let left = filter.limit ?? Infinity;
     while (left > 0) {
       const isLast = source.isOver(); // looked at first: what is settled before the end is then seen
-      const slice = reader.pagesAfter(row, { ...filter, limit: left });
+      const slice = await reader.pagesAfter(row, { ...filter, limit: left });
       for (const page of slice.pages) yield toCrawledPage(source.dir, page);
       left -= slice.pages.length;
       const isStill = slice.row === row;
@@ -65,6 +65,6 @@ export async function* pagesFrom(source: PagesSource, filter: PageFilter): Async
       if (isStill) await sleep(LOOK_MS);
     }
   } finally {
-    reader.close();
+    await reader.close();
   }
 }

@@ -1,11 +1,12 @@
 /** One run of a crawl: from an open directory to the reason why it ended. */
 
 import { isFinished } from '../frontier/finished.ts';
-import type { ArchiveEnd, Census } from '../model/census.ts';
+import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Log } from '../observe/log.ts';
 import { createRateMeter, sumRefused, worstDelay, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
+import type { StoreStart } from '../threads/messages.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
 import { visitCallsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from './ceilings.ts';
@@ -34,6 +35,9 @@ export interface RunEnd {
 export interface RunOptions {
   readonly dir: string;
   readonly settings: Settings;
+  readonly store: StoreStart;
+  /** Set for one that joined a crawl. */
+  readonly member?: string | undefined;
   readonly log: Log;
   readonly retryParked?: boolean;
   /** A line in the log for every visit. */
@@ -110,7 +114,7 @@ class CrawlRun {
   async #open(): Promise<void> {
     const { dir, settings, log } = this.#options;
     this.#supervisor = await startSupervisor({
-      start: { settings, dir, userAgent: userAgentOf(settings), productToken: productTokenOf(settings), logPages: this.#options.logPages ?? false },
+      start: { settings, dir, store: this.#options.store, userAgent: userAgentOf(settings), productToken: productTokenOf(settings), logPages: this.#options.logPages ?? false },
       log,
       onFault: (fault) => this.#fail(fault),
       ...(this.#options.entries ? { entries: this.#options.entries } : {}),
@@ -128,7 +132,7 @@ class CrawlRun {
     const { dir, settings } = this.#options;
     const supervisor = this.#supervisor!;
     this.#phase = 'loading seeds';
-    await loadSeeds({ dir, store: supervisor.store, stop: this.#ending.signal, onProgress: (loaded) => (this.#seedsLoaded = loaded) });
+    await loadSeeds({ dir, member: this.#options.member, store: supervisor.store, stop: this.#ending.signal, onProgress: (loaded) => (this.#seedsLoaded = loaded) });
     if (this.#ending.signal.aborted) return;
     const seeded = settings.seededOnly ? await seededSites(dir) : null;
     const excluded = excludedSites(dir);
@@ -146,7 +150,7 @@ class CrawlRun {
       await this.#look();
       const census = this.#census!;
       if (settings.maxPages !== null && census.pages >= settings.maxPages) this.end('max-pages');
-      else if (isFinished(before, census)) this.end('finished');
+      else if (isFinished(before, census) && knownTotal(census) > 0) this.end('finished'); // one that joined may be here before the first seed
       else if (settings.maxDurationMs !== null && performance.now() - this.#startedAt >= settings.maxDurationMs) this.end('max-duration');
       else if (diskFreeBytes(dir) < settings.diskReserveBytes) {
         log('warn', 'the disk has less free space than --disk-reserve asks for');

@@ -11,13 +11,15 @@ import type { Link } from '../model/link.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { readExcluded, readSeed } from '../url/seed.ts';
 import { createSiteSet, type SiteSet } from '../url/site-set.ts';
-import { FILES, replaceFile } from './folder.ts';
+import { replaceFile } from '../lib/replace-file.ts';
+import { FILES } from './folder.ts';
 
 /** Bad lines that are named one by one; the others are counted. */
 const BAD_LINES_NAMED_MAX = 20;
 /** Seeds admitted in one transaction, then marked as loaded. */
 const BATCH = 2_000;
-const MARK = 'seeds';
+/** Every member of a crawl has seeds of its own, and a mark of its own. */
+const markOf = (member: string | undefined): string => (member === undefined ? 'seeds' : `seeds:${member}`);
 /** A large file tells how far it is, this often; for the first time before anybody wonders. */
 const SAY_MS = 1_500;
 const LINES_BETWEEN_LOOKS = 10_000;
@@ -124,6 +126,8 @@ export const copySeeds = async ({ dir, source, where, say }: CopyParts): Promise
 
 export interface LoadParts {
   readonly dir: string;
+  /** Of one that joined. */
+  readonly member?: string | undefined;
   readonly store: Store;
   readonly stop: AbortSignal;
   readonly onProgress: (loaded: number) => void;
@@ -133,14 +137,15 @@ export interface LoadParts {
  * Admits the seeds that are not loaded yet. The mark follows the admission, so a crash in between
  * admits some again, which the store takes as seen; it never skips one.
  */
-export const loadSeeds = async ({ dir, store, stop, onProgress }: LoadParts): Promise<void> => {
-  const done = (await store.census()).marks[MARK] ?? 0;
+export const loadSeeds = async ({ dir, member, store, stop, onProgress }: LoadParts): Promise<void> => {
+  const mark = markOf(member);
+  const done = (await store.census()).marks[mark] ?? 0;
   let line = 0;
   let batch: Link[] = [];
   const flush = async (): Promise<void> => {
     if (batch.length > 0) await store.admit(batch);
     batch = [];
-    if (line > done) await store.steer([{ kind: 'mark', name: MARK, value: line }]);
+    if (line > done) await store.steer([{ kind: 'mark', name: mark, value: line }]);
     onProgress(line);
   };
   for await (const text of linesOf(join(dir, FILES.seeds))) {

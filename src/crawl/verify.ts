@@ -5,17 +5,18 @@ import { join } from 'node:path';
 import { openArchive } from '../archive/files.ts';
 import { writeCount } from '../lib/units.ts';
 import { UsageError } from '../model/read-settings.ts';
-import { integrityOf, isCorrupt, isLogWhole, isUnmade, openToCheck, tallyOf, type Checked } from '../store/sqlite/check.ts';
+import { integrityOf, isCorrupt, isLogWhole, isUnmade, openToCheck, placedPages, tallyOf, type Checked } from '../store/sqlite/check.ts';
 import { repairDatabase, type Repaired, type RepairPlan } from '../store/sqlite/repair.ts';
 import { survey } from '../store/sqlite/survey.ts';
 import { FILES } from './folder.ts';
 import { lockCrawl, type Lock } from './lock.ts';
 import { checkArchive, isAfter } from './verify/archive.ts';
 import { createFinder, type Finder, type Found } from './verify/damage.ts';
-import { DEAD_FILE, readDead, writeDead, type DeadSpan } from './verify/dead-list.ts';
+import { DEAD_FILE, readDead, writeDead, type DeadSpan } from '../archive/dead-list.ts';
 import { fillDead } from './verify/fill.ts';
 import { checkIdentity, checkSeedFile } from './verify/folder-check.ts';
 import { tellRows } from './verify/rows.ts';
+import { checkShared, isInSharedStore } from './verify/shared.ts';
 
 export type { Damage, DamageKind, Found } from './verify/damage.ts';
 
@@ -60,9 +61,11 @@ interface Checkup {
 /** Throws a UsageError when there is no crawl, or another process has it open. */
 export const verifyCrawl = async (options: VerifyOptions): Promise<VerifyReport> => {
   checkIdentity(options.dir, createFinder()); // before the lock: a directory that is no crawl is left as it is
+  const isShared = isInSharedStore(options.dir);
+  if (options.repair && isShared) throw new UsageError('a crawl in Redis or PostgreSQL cannot be repaired: leave --repair away, and restore what is damaged from a copy');
   const lock = lockOf(options.dir);
   try {
-    const { found, figures, plan } = await checkup(options);
+    const { found, figures, plan } = await (isShared ? sharedCheckup : checkup)(options);
     if (!options.repair || found.count === 0 || plan === null || found.advice.length > 0) return { found, figures, repaired: null, after: null };
     const repaired = repair(options, plan);
     const again = await checkup(options);
@@ -106,6 +109,14 @@ const checkup = async (options: VerifyOptions): Promise<Checkup> => {
   }
 };
 
+/** Only the store can tell whether it is whole; the archive and its pages are checked as everywhere. */
+const sharedCheckup = async (options: VerifyOptions): Promise<Checkup> => {
+  const found = createFinder();
+  checkIdentity(options.dir, found);
+  const figures = await checkShared({ ...options, found });
+  return { found, figures, plan: null };
+};
+
 interface PartsOptions extends VerifyOptions {
   readonly found: Finder;
   readonly figures: Figures;
@@ -130,7 +141,7 @@ const checkParts = async (checked: Checked, { dir, found, figures, needsPlace, o
   const dead = readDead(dir);
   const damageBefore = found.count;
   const archive = await checkArchive({
-    dir: join(dir, FILES.warc), checked, inOrder: rows.inOrder, settled: tally.archive, dead, found,
+    dir: join(dir, FILES.warc), rows: placedPages(checked, rows.inOrder), settled: tally.archive, dead, found,
     onProgress: (done, total) => onProgress({ phase: 'archive', done, total, unit: 'bytes' }),
   });
   if (found.count === damageBefore && archive.archivedBytes !== tally.archivedBytes) {

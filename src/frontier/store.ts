@@ -102,8 +102,13 @@ export type Order =
   /** Remember how far one-time work has come. */
   | { readonly kind: 'mark'; readonly name: string; readonly value: number };
 
-/** Reading for people: short transactions, while the crawl runs or after. */
-export interface Reader {
+/** Reading for people: short transactions, while the crawl runs or after. The store may be far away, so an answer may be one to wait for. */
+export type Reader = { readonly [K in keyof LocalReader]: (...args: Parameters<LocalReader[K]>) => Away<ReturnType<LocalReader[K]>> };
+
+type Away<T> = [T] extends [Iterable<infer Item>] ? Iterable<Item> | AsyncIterable<Item> : T | Promise<T>;
+
+/** The same from a store on this machine. */
+export interface LocalReader {
   census(): Census;
   /** Settled links in the order they were settled. */
   pages(filter: PageFilter): Iterable<PlacedPage>;

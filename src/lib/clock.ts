@@ -13,6 +13,8 @@ export interface Clock {
 export interface Anchor {
   readonly wallMs: number;
   readonly monotonicNs: bigint;
+  /** Where time is a server's: how far it has moved away since, in milliseconds, one number for all threads. */
+  readonly drift?: SharedArrayBuffer;
 }
 
 /** Anchored to the wall clock, but never before the last moment that a store recorded. */
@@ -26,10 +28,42 @@ export const anchorNow = (notBeforeMs: number): Anchor => ({
  * performance.now() would be cheaper, but it starts anew in each thread: tying it to the anchor
  * takes two readings, and a thread that loses the processor between them would be late for good.
  */
-export const createClock = (anchor: Anchor = anchorNow(0)): Clock => ({
-  now: () => anchor.wallMs + Number(process.hrtime.bigint() - anchor.monotonicNs) / 1e6,
-  sleep,
-});
+export const createClock = (anchor: Anchor = anchorNow(0)): Clock => {
+  const own = (): number => anchor.wallMs + Number(process.hrtime.bigint() - anchor.monotonicNs) / 1e6;
+  if (!anchor.drift) return { now: own, sleep };
+  const drift = new Float64Array(anchor.drift);
+  let last = -Infinity;
+  return { now: () => (last = Math.max(last, own() + drift[0]!)), sleep };
+};
+
+/** A clock that follows a server's: `readServer` gives its time. Where it stands is looked at with `follow`, which moves all clocks of this anchor. */
+export const anchorTo = async (readServer: () => Promise<number>): Promise<{ anchor: Anchor; follow: () => Promise<void> }> => {
+  const first = await nearest(readServer);
+  const drift = new SharedArrayBuffer(8);
+  const anchor: Anchor = { ...first, drift };
+  const follow = async (): Promise<void> => {
+    const now = await nearest(readServer);
+    new Float64Array(drift)[0] = now.wallMs - (anchor.wallMs + Number(now.monotonicNs - anchor.monotonicNs) / 1e6);
+  };
+  return { anchor, follow };
+};
+
+/** Readings of a server's clock: the one with the shortest way there and back is the nearest. */
+const READINGS = 5;
+
+const nearest = async (readServer: () => Promise<number>): Promise<{ wallMs: number; monotonicNs: bigint }> => {
+  let best = { wallMs: 0, monotonicNs: 0n };
+  let bestWayNs: bigint | null = null;
+  for (let i = 0; i < READINGS; i++) {
+    const before = process.hrtime.bigint();
+    const wallMs = await readServer();
+    const monotonicNs = process.hrtime.bigint();
+    if (bestWayNs !== null && monotonicNs - before >= bestWayNs) continue;
+    bestWayNs = monotonicNs - before;
+    best = { wallMs, monotonicNs };
+  }
+  return best;
+};
 
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

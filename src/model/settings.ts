@@ -27,6 +27,8 @@ export interface Settings {
   readonly keep: Keep;
   readonly diskReserveBytes: number;
   readonly hooks: string;
+  readonly store: string;
+  readonly name: string;
 }
 
 /** How a setting is written: in a flag, in the help, in the reference page. */
@@ -78,6 +80,8 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   verifyTls: { flag: 'verify-tls', kind: 'switch', fallback: false, says: 'refuse certificates that cannot be verified' },
   keep: { flag: 'keep', kind: 'choice', value: 'all|text|none', fallback: 'all', choices: ['all', 'text', 'none'], says: 'what is archived' },
   diskReserveBytes: { flag: 'disk-reserve', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 3, least: 0, says: 'stop when less than SIZE is free' },
+  store: { flag: 'store', kind: 'text', value: 'WHERE', fallback: 'sqlite', says: 'where links wait: sqlite (in the directory), redis://HOST or postgres://HOST/DB' },
+  name: { flag: 'name', kind: 'text', value: 'NAME', fallback: '', says: 'name of the crawl in Redis or PostgreSQL (default: that of its directory)' },
   hooks: { flag: 'hooks', kind: 'text', value: 'MODULE', fallback: '', says: 'your own module: accept(link) decides, extract(page) adds' },
 };
 

@@ -132,7 +132,7 @@ const run = async (store: Store): Promise<void> => {
       stop: stop.signal,
       claim: ({ visits }) => store.claim({
         holder: start.name, shards: start.shards, visits, delayMs: settings.delayMs,
-        pagesMax: settings.maxPages, sitePagesMax: settings.maxPagesPerSite, leaseMs: null,
+        pagesMax: settings.maxPages, sitePagesMax: settings.maxPagesPerSite, leaseMs: start.leaseMs,
       }),
       visit: (leased) => times.timed<unknown>('visit', () => (start.logPages ? loggedVisit(parts, leased) : visit(parts, leased, abort.signal))),
     }, gauges);

@@ -20,11 +20,24 @@ export interface ThreadStart {
   readonly productToken: string;
   /** A line for every visit. */
   readonly logPages: boolean;
+  readonly store: StoreStart;
+}
+
+/** Which store the store thread opens. */
+export interface StoreStart {
+  /** `sqlite`, or the address of a server, with its password. */
+  readonly url: string;
+  /** The name of the crawl in a shared store, and of this directory among its members. */
+  readonly crawl: string;
+  readonly member: string;
+  readonly shards: number;
 }
 
 export interface FetchStart extends ThreadStart {
   readonly anchor: Anchor;
   readonly shards: readonly number[];
+  /** How long a lease holds; null where it ends with its holder. */
+  readonly leaseMs: number | null;
   readonly seeded: SharedFingerprints | null;
   readonly excluded: SharedFingerprints | null;
 }
@@ -37,6 +50,7 @@ export type ToStoreThread =
 export type FromStoreThread =
   | { readonly kind: 'opened'; readonly anchor: Anchor }
   | { readonly kind: 'closed' }
+  | { readonly kind: 'log'; readonly level: 'warn' | 'info'; readonly message: string }
   | { readonly kind: 'fault'; readonly fault: Fault };
 
 export type ToFetchThread =

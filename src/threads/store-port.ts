@@ -2,6 +2,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Store } from '../frontier/store.ts';
+import type { SharedStore } from '../store/shared.ts';
 import { storeOver, type SqliteStore, type StoreCall } from '../store/sqlite/store.ts';
 import { ThreadFault, toFault, type Fault } from './fault.ts';
 
@@ -53,9 +54,15 @@ export interface StoreServer {
  * Calls that come within this time share one transaction. A commit costs as much as the work of some pages,
  * and a visit holds its slot no longer than it waits for the web anyway.
  */
-const GATHER_MS = 5;
+const GATHER_MS = 15;
 
-export const createStoreServer = (store: SqliteStore): StoreServer => {
+/** Told of calls that took long, in milliseconds. */
+export type OnSlow = (verbs: string, tookMs: number) => void;
+
+/** A call that takes longer is worth a line in the log. */
+const SLOW_MS = 1_000;
+
+export const createStoreServer = (store: SqliteStore, onSlow: OnSlow): StoreServer => {
   let queue: { port: MessagePort; request: Request }[] = [];
   let whenDrained: Promise<void> | null = null;
 
@@ -63,6 +70,7 @@ export const createStoreServer = (store: SqliteStore): StoreServer => {
     const batch = queue;
     queue = [];
     whenDrained = null;
+    const begun = performance.now();
     try {
       const results = store.run(batch.map(({ request }) => request.call));
       batch.forEach(({ port, request }, i) => port.postMessage({ id: request.id, result: results[i] } satisfies Reply));
@@ -70,6 +78,8 @@ export const createStoreServer = (store: SqliteStore): StoreServer => {
       const fault = toFault(error);
       for (const { port, request } of batch) port.postMessage({ id: request.id, fault } satisfies Reply);
     }
+    const tookMs = performance.now() - begun;
+    if (tookMs > SLOW_MS) onSlow([...new Set(batch.map(({ request }) => request.call.verb))].join(', '), tookMs);
   };
 
   return {
@@ -86,4 +96,42 @@ export const createStoreServer = (store: SqliteStore): StoreServer => {
       while (whenDrained) await whenDrained;
     },
   };
+};
+
+/** A shared store takes calls as they come, and puts those that come together on the wire together. */
+export const createSharedServer = (store: SharedStore, onSlow: OnSlow): StoreServer => {
+  const underWay = new Set<Promise<void>>();
+  const answer = async (port: MessagePort, { id, call }: Request): Promise<void> => {
+    const begun = performance.now();
+    try {
+      port.postMessage({ id, result: await perform(store, call) } satisfies Reply);
+    } catch (error) {
+      port.postMessage({ id, fault: toFault(error) } satisfies Reply);
+    }
+    const tookMs = performance.now() - begun;
+    if (tookMs > SLOW_MS) onSlow(call.verb, tookMs);
+  };
+  return {
+    serve: (port) => {
+      port.on('message', (request: Request) => {
+        const answered = answer(port, request);
+        underWay.add(answered);
+        void answered.finally(() => underWay.delete(answered));
+      });
+    },
+    drained: async () => {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+};
+
+const perform = (store: SharedStore, call: StoreCall): Promise<unknown> => {
+  switch (call.verb) {
+    case 'admit': return store.admit(call.links, call.siteWaitingMax);
+    case 'claim': return store.claim(call.ask);
+    case 'settle': return store.settle(call.settlements);
+    case 'steer': return store.steer(call.orders);
+    case 'census': return store.census();
+    default: return call satisfies never;
+  }
 };

@@ -2,61 +2,106 @@
 
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Archive } from '../archive/archive.ts';
+import { addDead } from '../archive/dead-list.ts';
 import { openArchive } from '../archive/files.ts';
 import { warcinfoRecord } from '../archive/records.ts';
-import { anchorNow, createClock, type Anchor } from '../lib/clock.ts';
-import { openSqliteStore, type SqliteStore } from '../store/sqlite/store.ts';
+import type { Store } from '../frontier/store.ts';
+import { anchorNow, anchorTo, createClock, type Anchor } from '../lib/clock.ts';
+import { writeDuration } from '../lib/units.ts';
+import type { ArchiveEnd } from '../model/census.ts';
+import { kindOf } from '../store/place.ts';
+import { openSharedStore } from '../store/shared.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
 import { toFault } from './fault.ts';
 import type { FromStoreThread, ThreadStart, ToStoreThread } from './messages.ts';
-import { createStoreServer } from './store-port.ts';
+import { createSharedServer, createStoreServer, type OnSlow, type StoreServer } from './store-port.ts';
 
 const start = workerData as ThreadStart;
 const main = parentPort!;
 const tell = (message: FromStoreThread): void => main.postMessage(message);
 
+/** How often the clock of a server is looked at: clocks drift apart by milliseconds in that time. */
+const FOLLOW_MS = 60_000;
+/** Slow calls are told of this often at the most, with how many there were. */
+const SLOW_SAID_MS = 10_000;
+
 const stamp = (atMs: number): string => new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14);
 
-const open = (): { store: SqliteStore; anchor: Anchor } => {
+const archiveFrom = (settled: ArchiveEnd): Archive => openArchive({
+  dir: join(start.dir, 'warc'),
+  settled,
+  stamp: () => stamp(Date.now()),
+  warcinfo: (fileName) => warcinfoRecord({
+    fileName,
+    at: Date.now(),
+    software: start.userAgent.replace(/ \(.*/, ''),
+    operator: start.settings.email,
+    userAgent: start.userAgent,
+    robots: 'classic', // obeyed, in the words of WARC
+  }),
+});
+
+const createOnSlow = (): OnSlow => {
+  let saidAt = -Infinity;
+  let unsaid = 0;
+  return (verbs, tookMs) => {
+    unsaid++;
+    if (performance.now() - saidAt < SLOW_SAID_MS) return;
+    const others = unsaid > 1 ? `, and ${unsaid - 1} others were slow before it` : '';
+    tell({ kind: 'log', level: 'warn', message: `a call of the store (${verbs}) took ${writeDuration(tookMs)}${others}` });
+    [saidAt, unsaid] = [performance.now(), 0];
+  };
+};
+
+interface Opened {
+  readonly store: Store;
+  readonly server: StoreServer;
+  readonly anchor: Anchor;
+}
+
+const openEmbedded = (): Opened => {
   let anchor!: Anchor;
   const store = openSqliteStore({
     path: join(start.dir, 'crawl.db'),
+    shards: start.store.shards,
     clock: (notBeforeMs) => createClock((anchor = anchorNow(notBeforeMs))),
-    archive: (settled) => openArchive({
-      dir: join(start.dir, 'warc'),
-      settled,
-      stamp: () => stamp(Date.now()),
-      warcinfo: (fileName) => warcinfoRecord({
-        fileName,
-        at: Date.now(),
-        software: start.userAgent.replace(/ \(.*/, ''),
-        operator: start.settings.email,
-        userAgent: start.userAgent,
-        robots: 'classic', // obeyed, in the words of WARC
-      }),
-    }),
+    archive: archiveFrom,
   });
-  return { store, anchor };
+  return { store, server: createStoreServer(store, createOnSlow()), anchor };
 };
 
-try {
-  const { store, anchor } = open();
-  const server = createStoreServer(store);
+const openShared = async (): Promise<Opened> => {
+  const store = await openSharedStore({
+    ...start.store,
+    rowsPath: join(start.dir, 'pages.db'),
+    archive: archiveFrom,
+    dead: (records) => addDead(start.dir, records.map((one) => ({ ...one, why: 'its lease ran out before it was settled' }))),
+    clock: null,
+    say: (message) => tell({ kind: 'log', level: 'warn', message }),
+  });
+  // Time is the server's, for all who share it.
+  const { anchor, follow } = await anchorTo(store.time);
+  setInterval(() => void follow().catch(() => {}), FOLLOW_MS).unref(); // while it is gone, its clock is as it was
+  return { store, server: createSharedServer(store, createOnSlow()), anchor };
+};
+
+const run = async (): Promise<void> => {
+  const { store, server, anchor } = kindOf(start.store.url) === 'sqlite' ? openEmbedded() : await openShared();
   main.on('message', (message: ToStoreThread) => {
     switch (message.kind) {
       case 'client':
         return server.serve(message.port);
       case 'close':
-        return void close(store, server.drained, message.free);
+        return void close(store, server, message.free);
       default:
         message satisfies never;
     }
   });
   tell({ kind: 'opened', anchor });
-} catch (error) {
-  tell({ kind: 'fault', fault: toFault(error) });
-}
+};
 
-const close = async (store: SqliteStore, drained: () => Promise<void>, free: boolean): Promise<void> => {
+const close = async (store: Store, { drained }: StoreServer, free: boolean): Promise<void> => {
   try {
     await drained();
     if (free) await store.steer([{ kind: 'free', holder: null, counted: false }]);
@@ -67,3 +112,5 @@ const close = async (store: SqliteStore, drained: () => Promise<void>, free: boo
   }
   process.exit(0); // ends this thread: its clients' ports are still open
 };
+
+run().catch((error: unknown) => tell({ kind: 'fault', fault: toFault(error) }));

@@ -5,11 +5,12 @@ import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 import type { Store } from '../frontier/store.ts';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
-import { SHARDS } from '../url/shard.ts';
+import { kindOf } from '../store/place.ts';
 import { ThreadFault, toFault, type Fault } from './fault.ts';
 import { newHeart, openHeart, type Heart } from './heart.ts';
 import type { FetchReport, FetchStart, FromFetchThread, FromStoreThread, ThreadStart, ToFetchThread, ToStoreThread } from './messages.ts';
 import { createStoreClient } from './store-port.ts';
+import { leaseMsOf } from './visit-times.ts';
 
 /** Threads that may die within this time before the crawl is stopped: more is not bad luck but a defect or a lack of memory. */
 const RESTARTS_MAX = 20;
@@ -157,8 +158,9 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
   };
 
   const startFetcher = (index: number): void => {
-    const shards = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => shard % settings.fetchers === index - 1);
-    const fetcher = launch('fetch', `fetch-${index}`, { anchor, shards, ...plan! });
+    const shards = Array.from({ length: options.start.store.shards }, (_, shard) => shard).filter((shard) => shard % settings.fetchers === index - 1);
+    const leaseMs = kindOf(options.start.store.url) === 'sqlite' ? null : leaseMsOf(settings);
+    const fetcher = launch('fetch', `fetch-${index}`, { anchor, shards, leaseMs, ...plan! });
     fetcher.worker.on('message', (message: FromFetchThread) => {
       if (message.kind === 'report') lastReports.set(fetcher.name, message.report);
       else if (message.kind === 'log') options.log(message.level, message.message);
@@ -176,6 +178,9 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
   };
 
   const storeThread = launch('store', 'store');
+  storeThread.worker.on('message', (message: FromStoreThread) => {
+    if (message.kind === 'log') options.log(message.level, message.message);
+  });
   const anchor = await opened(storeThread).catch((error: unknown) => {
     stopping = true; // its end is no news then
     throw error;

@@ -14,6 +14,12 @@ const CALLS_PER_VISIT_MAX = 1 + ROBOTS_REDIRECTS_MAX + 1;
  */
 export const visitCallsMsMax = ({ timeoutMs }: Pick<Settings, 'timeoutMs'>): number => CALLS_PER_VISIT_MAX * timeoutMs;
 
+/** What a visit needs after its last call: a parser, the archive, the store. A parse alone may take 20 seconds. */
+const AFTER_CALLS_MS = 30_000;
+
+/** How long a lease holds where processes share a store: longer than any visit, because past it another process may call the site. */
+export const leaseMsOf = (settings: Pick<Settings, 'timeoutMs'>): number => visitCallsMsMax(settings) + AFTER_CALLS_MS;
+
 export interface VisitTimes {
   /** Times what this does, to its end. */
   timed<T>(what: 'visit' | 'call', work: () => Promise<T>): Promise<T>;

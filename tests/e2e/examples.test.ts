@@ -35,9 +35,9 @@ test('first-crawl crawls, and text-corpus makes a corpus of what it left', () =>
 
     assert.deepEqual(await runExample(stage, 'text-corpus.ts'), [`${size} texts of ${size} pages are in ./corpus`]);
     const corpus = globSync('corpus/*.txt', { cwd: stage.home }).map((file) => readFileSync(join(stage.home, file), 'utf8')).join('');
-    const crawl = openCrawl(stage.dir);
+    const crawl = await openCrawl(stage.dir);
     for await (const page of crawl.pages()) assert.ok(corpus.includes(await page.text()), page.url);
-    crawl.close();
+    await crawl.close();
   }));
 
 test('pages-to-jsonl writes a line for every page, with its text', () =>

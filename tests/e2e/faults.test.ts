@@ -27,7 +27,7 @@ interface RunHere {
 /** A run in this process, with threads of its own. */
 const runHere = async (stage: Stage, { again = false, entries = {}, prepare = () => {} }: RunHere): Promise<{ end: RunEnd; logged: string[] }> => {
   const logged: string[] = [];
-  const { lock, identity } = await (again ? reopenCrawl : createCrawl)({
+  const { lock, identity, store } = await (again ? reopenCrawl : createCrawl)({
     dir: stage.dir,
     settings: {
       email: 'test@example.org', delayMs: DELAY_MS, timeoutMs: 2_000, diskReserveBytes: 0, fetchers: 1, parsers: 1, connectTo: stage.served.connectTo,
@@ -35,7 +35,7 @@ const runHere = async (stage: Stage, { again = false, entries = {}, prepare = ()
     seeds: { file: again ? null : stage.seedFile, urls: [] }, excludeFile: null, say: () => {},
   });
   prepare();
-  const run = startRun({ dir: stage.dir, settings: identity.settings, log: (level, message) => void logged.push(`${level} ${message}`), entries });
+  const run = startRun({ dir: stage.dir, settings: identity.settings, store, log: (level, message) => void logged.push(`${level} ${message}`), entries });
   const timer = setTimeout(() => {
     logged.push(`the run hangs and is halted: ${JSON.stringify(run.snapshot())}`);
     run.halt();

@@ -237,7 +237,7 @@ test('what was extracted survives kill -9 and a resume from another folder, and 
     assertCode(await runBinary(['resume', stage.dir], { cwd: tmpdir() }), 0);
 
     const { extract } = await import(settings.hooks) as { extract: (page: object) => unknown };
-    const read = openCrawl(stage.dir);
+    const read = await openCrawl(stage.dir);
     const urls: string[] = [];
     for await (const page of read.pages()) {
       urls.push(page.url);
@@ -246,7 +246,7 @@ test('what was extracted survives kill -9 and a resume from another folder, and 
       assert.deepEqual(page.extracted, extract({ url: page.url, text, html, links }));
       assert.equal(links.length, new Set([...html.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href]) => new URL(href!, page.url).href)).size, page.url);
     }
-    read.close();
+    await read.close();
     assert.deepEqual(urls.toSorted(), [...stage.world.reachable().pages].toSorted());
 
     const [row] = await stage.pages({ limit: 1 });

@@ -36,7 +36,7 @@ test('among slow, hanging, resetting and failing servers every visit ends in its
     });
     let most = 0;
     const onSnapshot = ({ visits }: Snapshot): void => void (most = Math.max(most, visits));
-    const end = await startRun({ dir, settings: crawl.identity.settings, log: () => {}, onSnapshot }).ended;
+    const end = await startRun({ dir, settings: crawl.identity.settings, store: crawl.store, log: () => {}, onSnapshot }).ended;
     crawl.lock.release();
 
     assert.deepEqual([end.reason, end.fault], ['max-duration', null]);

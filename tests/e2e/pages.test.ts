@@ -5,10 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crawl, openCrawl, UsageError, type Crawl, type CrawledPage, type CrawlOptions } from '../../src/index.ts';
 import { readHead } from '../../src/crawl/archived.ts';
+import { pagesFrom } from '../../src/crawl/pages.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { until } from '../support/binary.ts';
+import { fromAfar } from '../support/far-reader.ts';
 import { serveHeldSites, type HeldSites } from '../support/held-site.ts';
 import { makeCrawl } from '../support/made-crawl.ts';
 import { DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
@@ -110,12 +113,12 @@ test('a crawl that was stopped ends the loops over its pages', () =>
 test('a page brings what was archived of it, as `show` prints it', () =>
   onStage(plainPlan(2, 6), async (stage) => {
     await (await crawl(optionsFor(stage))).ended;
-    const read = openCrawl(stage.dir);
+    const read = await openCrawl(stage.dir);
     try {
       assert.equal(read.settings.delayMs, DELAY_MS);
-      assert.equal(read.status().pages, stage.world.reachable().pages.size);
+      assert.equal((await read.status()).pages, stage.world.reachable().pages.size);
       const [url] = await urlsOf(read.pages({ limit: 1 }));
-      const page = read.page(url!);
+      const page = await read.page(url!);
       assert.ok(page);
       const shown = async (flag: string): Promise<string> => (await stage.gossamer('show', stage.dir, url!, flag)).stdout;
       assert.equal(`${await page.text()}\n`, await shown('--text'));
@@ -124,10 +127,10 @@ test('a page brings what was archived of it, as `show` prints it', () =>
       const headers = await page.headers();
       assert.equal(headers['content-type'], page.contentType);
       assert.match(await shown('--headers'), new RegExp(`^HTTP/1.1 200 OK\r\n[^]*content-length: ${headers['content-length']}\r\n[^]*\r\nGET / HTTP/1.1\r\n`, 'i'));
-      assert.equal(read.page('http://nowhere.example/'), null);
-      assert.equal(read.page('nonsense'), null);
+      assert.equal(await read.page('http://nowhere.example/'), null);
+      assert.equal(await read.page('nonsense'), null);
     } finally {
-      read.close();
+      await read.close();
     }
   }));
 
@@ -138,9 +141,9 @@ test('headers that are there more than once are joined, and what is no header is
 test('a crawl that is not running is read in slices, filtered, and one that kept nothing has empty texts', async () => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-pages-'));
   try {
-    assert.throws(() => openCrawl(join(home, 'nothing')), UsageError);
+    await assert.rejects(openCrawl(join(home, 'nothing')), UsageError);
     await makeCrawl({ dir: join(home, 'made'), sites: 7, pages: 350, waiting: 5, keep: 'none', fileBytesMax: 2 ** 30 });
-    const read = openCrawl(join(home, 'made'));
+    const read = await openCrawl(join(home, 'made'));
     const all: CrawledPage[] = [];
     for await (const page of read.pages()) all.push(page);
     assert.equal(new Set(all.map((page) => page.url)).size, 350);
@@ -149,11 +152,20 @@ test('a crawl that is not running is read in slices, filtered, and one that kept
       assert.deepEqual(await urlsOf(read.pages(filter)), wanted.slice(0, filter.limit).map((page) => page.url), JSON.stringify(filter));
     }
     assert.deepEqual([await all[0]!.text(), await all[0]!.html(), await all[0]!.headers(), all[0]!.extracted], ['', '', {}, undefined]);
-    read.close();
+    await read.close();
     const reader = openSqliteReader(join(home, 'made', 'crawl.db'));
     assert.deepEqual([reader.lastRow(), reader.pagesAfter(0, { status: 404 })], [350, { pages: [], row: 350 }], 'rows that do not match are not read again');
     assert.equal([...reader.pages({ limit: 150 })].length, 150);
-    reader.close();
+    let isClosed = false;
+    const close = async (): Promise<void> => {
+      await nextTurn();
+      reader.close();
+      isClosed = true;
+    };
+    const far = { ...fromAfar(reader), close };
+    const afar = pagesFrom({ dir: join(home, 'made'), open: async () => far, after: () => 0, isOver: () => true }, {});
+    assert.deepEqual(await urlsOf(afar), all.map((page) => page.url), 'a store far away gives the same');
+    assert.ok(isClosed, 'the list ends when its reader is closed');
   } finally {
     rmSync(home, { recursive: true });
   }

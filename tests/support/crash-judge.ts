@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { originSeen, type Seen } from '../../src/world/seen.ts';
-import { archivedIn, countByUrl } from './archive-check.ts';
+import { archivedIn, countByUrl, type Archived } from './archive-check.ts';
 import { runBinary } from './binary.ts';
-import type { Stage } from './stage.ts';
+import type { Stage, Status } from './stage.ts';
 
 /** Why the crawl in this directory, which must be stopped, is not whole; empty when it is. */
 export type Check = (dir: string) => Promise<string>;
@@ -79,32 +79,43 @@ export interface Judgement {
 
 /** The crawl is finished: every page is there once, and the small web has nothing to complain about. */
 export const judgeFinished = async (stage: Stage, delayMs: number): Promise<Judgement> => {
-  const { world, served } = stage;
-  const violations: string[] = [];
-  const wanted = world.reachable().pages;
+  const violations = wrongStates(stage, await stage.status());
+  const archive = judgeArchive(stage, await archivedIn(stage.dir));
+  const calls = judgeCalls(stage, delayMs);
+  return { ...archive, ...calls, violations: [...violations, ...archive.violations, ...calls.violations] };
+};
 
-  const status = await stage.status();
+/** Every link that can be settled is. */
+export const wrongStates = ({ world }: Stage, status: Status): string[] => {
+  const violations: string[] = [];
   const { waiting, leased, held, known, parked, settled, settledByOutcome } = status;
   const sum = Object.values(settledByOutcome).reduce((all, n) => all + n, 0);
-  if (waiting + leased + held > 0 || known !== parked + settled || settled !== sum || status.pages < wanted.size) violations.push(`the states are ${JSON.stringify(status)}`);
+  if (waiting + leased + held > 0 || known !== parked + settled || settled !== sum || status.pages < world.reachable().pages.size) violations.push(`the states are ${JSON.stringify(status)}`);
   if ((settledByOutcome['gave-up'] ?? 0) + (world.plan.oddities ? 0 : parked) > 0) violations.push(`given up or parked: ${JSON.stringify(status)}`);
+  return violations;
+};
 
-  const counts = countByUrl(await archivedIn(stage.dir));
+/** Every page that can be reached is archived once, and none twice. */
+export const judgeArchive = ({ world }: Stage, archived: readonly Archived[]): Pick<Judgement, 'pages' | 'archivedOnce' | 'violations'> => {
+  const violations: string[] = [];
+  const wanted = world.reachable().pages;
+  const counts = countByUrl(archived);
   for (const url of wanted) if (!counts.has(url)) violations.push(`not archived: ${url}`);
   for (const [url, count] of counts) if (count !== 1) violations.push(`archived ${count} times: ${url}`);
+  return { pages: wanted.size, archivedOnce: [...wanted].filter((url) => counts.get(url) === 1).length, violations };
+};
 
+/** What the small web has to complain about. */
+export const judgeCalls = ({ served }: Stage, delayMs: number): Pick<Judgement, 'gaps' | 'spareMs' | 'violations'> => {
+  const violations: string[] = [];
   const { tooEarly, overlaps, forbidden, unexpected, beforeRobots } = served.record.report({ delayMs });
   for (const gap of tooEarly) violations.push(`too early: ${JSON.stringify(gap)}`);
   for (const gap of overlaps) violations.push(`overlapping: ${JSON.stringify(gap)}`);
   for (const seen of forbidden) violations.push(`forbidden: ${JSON.stringify(seen)}`);
   for (const seen of beforeRobots) violations.push(`before its robots.txt: ${JSON.stringify(seen)}`);
   for (const url of unexpected) violations.push(`not to be found: ${url}`);
-
   const gaps = gapsOf(served.record.requests);
-  return {
-    pages: wanted.size, archivedOnce: [...wanted].filter((url) => counts.get(url) === 1).length,
-    gaps: gaps.length, spareMs: gaps.reduce((least, gapMs) => Math.min(least, gapMs), Infinity) - delayMs, violations,
-  };
+  return { gaps: gaps.length, spareMs: gaps.reduce((least, gapMs) => Math.min(least, gapMs), Infinity) - delayMs, violations };
 };
 
 /** The times between the starts of two visits to a site, over all runs. */

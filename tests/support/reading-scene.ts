@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { explain, type Explanation } from '../../src/crawl/explain.ts';
-import type { Reader } from '../../src/frontier/store.ts';
+import type { LocalReader } from '../../src/frontier/store.ts';
 import { completeSettings } from '../../src/model/read-settings.ts';
 import type { RobotsRecord } from '../../src/model/robots.ts';
 import type { Settings } from '../../src/model/settings.ts';
 import { parseRobots } from '../../src/politeness/robots.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { fromAfar } from './far-reader.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { openMemoryArchive } from './memory-archive.ts';
 
@@ -18,7 +19,7 @@ export interface ReadingScene {
   readonly dir: string;
   readonly clock: ManualClock;
   readonly store: SqliteStore;
-  readonly reader: Reader;
+  readonly reader: LocalReader;
   file(name: string, text: string): void;
   /** As if the crawl had these settings, and by default were running. */
   explain(url: string, settings?: Partial<Settings>, running?: boolean): Promise<Explanation>;
@@ -35,7 +36,7 @@ export const onReadingScene = async (story: (scene: ReadingScene) => Promise<voi
       dir, clock, store, reader,
       file: (name, text) => writeFileSync(join(dir, name), text),
       explain: (url, settings = {}, running = true) =>
-        explain({ dir, url, reader, now: clock.now(), running, settings: completeSettings({ email: 'test@example.org', ...settings }, 2) }),
+        explain({ dir, url, reader: fromAfar(reader), now: clock.now(), running, settings: completeSettings({ email: 'test@example.org', ...settings }, 2) }),
     });
   } finally {
     reader.close();

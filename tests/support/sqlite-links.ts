@@ -2,7 +2,7 @@
 
 import { numbersOf } from '../../src/lib/long-queue.ts';
 import type { Book } from '../../src/store/sqlite/book.ts';
-import { packsOf, type Waiting } from '../../src/store/sqlite/line.ts';
+import { packsOf, READ_IN_BLOCK, type Waiting } from '../../src/store/sqlite/line.ts';
 import { SITE_HELD, SITE_LEASED, SITE_PARKED } from '../../src/store/sqlite/schema.ts';
 
 export type LinkState = 'waiting' | 'leased' | 'parked' | 'held';
@@ -20,8 +20,8 @@ export function* unsettledLinks(sql: Book['sql'], site: SiteLine): Generator<Kno
   for (const id of numbersOf(site.line, packsOf({ sql }))) {
     const block = sql('SELECT read_to, links FROM block WHERE id = ?').get(id) as { read_to: number; links: string } | undefined;
     if (!block) throw new Error(`the line of site "${site.name}" is broken: block ${id} is missing`);
-    for (const line of block.links.slice(from < 0 ? block.read_to : from).split('\n')) if (line !== '') yield { url: line.slice(line.lastIndexOf(' ') + 1), state };
-    from = -1;
+    for (const line of block.links.slice(from === READ_IN_BLOCK ? block.read_to : from).split('\n')) if (line !== '') yield { url: line.slice(line.lastIndexOf(' ') + 1), state };
+    from = READ_IN_BLOCK;
   }
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readRecords } from '../../src/archive/reader.ts';
 import { verifyCrawl, type VerifyReport } from '../../src/crawl/verify.ts';
-import { readDead } from '../../src/crawl/verify/dead-list.ts';
+import { readDead } from '../../src/archive/dead-list.ts';
 import type { Keep } from '../../src/model/settings.ts';
 import { makeCrawl, openMade, settleAll } from './made-crawl.ts';
 

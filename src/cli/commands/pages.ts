@@ -31,7 +31,7 @@ export const pagesCommand: Command = {
     const filter = filterOf(read);
     return withReader(dir, async (reader) => {
       await print(HEADS[format]);
-      for (const page of reader.pages(filter)) await print(WRITERS[format](page));
+      for await (const page of reader.pages(filter)) await print(WRITERS[format](page));
       return 0;
     });
   },

@@ -30,13 +30,14 @@ export const showCommand: Command = {
     const first = addresses[0];
     if (!first) throw new UsageError(`"${raw}" is not a URL that a crawl can have`);
     const site = siteOf(first.host);
-    return withReader(dir, (reader, { settings: { keep } }) => {
+    return withReader(dir, async (reader, { settings: { keep } }) => {
       const kept = keep === 'all' ? '' : `, and --keep is ${keep}`;
-      const address = addresses.find(({ url }) => isFetched(reader.page(url, site))) ?? addresses.find(({ url }) => reader.page(url, site)) ?? first;
-      const page = reader.page(address.url, site);
+      const pages = await Promise.all(addresses.map(({ url }) => reader.page(url, site)));
+      const page = pages.find(isFetched) ?? pages.find((one) => one !== null);
       if (!page) {
-        console.log(unsettled(reader, address.url, site));
-        return reader.isWaiting(address.url, site) || reader.site(site)?.leased === address.url ? 0 : 1;
+        const { says, isKnown } = await unsettled(reader, first.url, site);
+        console.log(says);
+        return isKnown ? 0 : 1;
       }
       const wanted = (['text', 'html', 'headers'] as const).filter((name) => read.switches.has(name));
       if (wanted.length === 0) console.log(describe(page));
@@ -79,13 +80,13 @@ const describe = (page: PlacedPage): string => {
   return [bold(page.url), ...rows.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(10)}${value}`)].join('\n');
 };
 
-const unsettled = (reader: Reader, url: string, site: string): string => {
-  const view = reader.site(site);
-  if (!view) return `${url} is not known; its site ${site} neither`;
-  if (view.leased === url) return `${url} is being visited, or was when the crawl ended`;
-  if (!reader.isWaiting(url, site)) return `${url} is not known; its site ${site} is, with ${view.pages} pages and ${view.waiting} links`;
+const unsettled = async (reader: Reader, url: string, site: string): Promise<{ says: string; isKnown: boolean }> => {
+  const view = await reader.site(site);
+  if (!view) return { says: `${url} is not known; its site ${site} neither`, isKnown: false };
+  if (view.leased === url) return { says: `${url} is being visited, or was when the crawl ended`, isKnown: true };
+  if (!(await reader.isWaiting(url, site))) return { says: `${url} is not known; its site ${site} is, with ${view.pages} pages and ${view.waiting} links`, isKnown: false };
   const when = view.dueAt > Date.now() ? `may be called in ${writeDuration(view.dueAt - Date.now())}` : 'may be called now';
-  return `${url} is ${view.state === 'leased' ? 'waiting' : view.state}; its site ${site} has ${view.waiting} links and ${when}`;
+  return { says: `${url} is ${view.state === 'leased' ? 'waiting' : view.state}; its site ${site} has ${view.waiting} links and ${when}`, isKnown: true };
 };
 
 const archived = (dir: string, place: Place, what: 'text' | 'html' | 'headers'): string => {

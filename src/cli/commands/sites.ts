@@ -33,7 +33,7 @@ export const sitesCommand: Command = {
     const query = queryOf(read, format);
     return withReader(dir, async (reader) => {
       const listed = format === 'table' ? await printTable(reader, query) : await printRows(reader, query, format);
-      const known = query.limit === undefined ? listed : reader.sitesCount(query.search ?? '');
+      const known = query.limit === undefined ? listed : await reader.sitesCount(query.search ?? '');
       if (format === 'table') await print(closing(query, listed, known));
       else if (known > listed) console.error(closing(query, listed, known)); // the output is for a program
       return 0;
@@ -81,11 +81,11 @@ interface Row {
   } | null;
 }
 
-const rowOf = (reader: Reader, view: SiteView): Row => {
+const rowOf = async (reader: Reader, view: SiteView): Promise<Row> => {
   const now = Date.now();
   const address = canonicalize(view.next);
   if (typeof address === 'string') return { view, now, robots: null };
-  const record = reader.robots(address.origin);
+  const record = await reader.robots(address.origin);
   if (!record) return { view, now, robots: { origin: address.origin, state: 'not-read-yet', fetchedAt: null, stale: false } };
   return { view, now, robots: { origin: address.origin, state: robotsStance(record), fetchedAt: record.fetchedAt, stale: record.expiresAt <= now } };
 };
@@ -123,7 +123,11 @@ const GAP = '  ';
 const NAME_CHARS_LEAST = 16;
 
 const printTable = async (reader: Reader, query: SiteQuery): Promise<number> => {
-  const rows = Array.from(reader.sites(query), (view) => TABLE.map(([, text]) => text(rowOf(reader, view))));
+  const rows: string[][] = [];
+  for await (const view of reader.sites(query)) {
+    const row = await rowOf(reader, view);
+    rows.push(TABLE.map(([, text]) => text(row)));
+  }
   if (rows.length === 0) return 0;
   const widths = TABLE.map(([title], i) => rows.reduce((width, texts) => Math.max(width, texts[i]!.length), title.length));
   const others = widths.slice(1).reduce((sum, width) => sum + GAP.length + width, 0);
@@ -165,8 +169,8 @@ const objectOf = (row: Row): Record<string, unknown> => {
 const printRows = async (reader: Reader, query: SiteQuery, format: 'jsonl' | 'csv'): Promise<number> => {
   let listed = 0;
   if (format === 'csv') await print(CSV.map(([name]) => name).join(','));
-  for (const view of reader.sites(query)) {
-    const row = rowOf(reader, view);
+  for await (const view of reader.sites(query)) {
+    const row = await rowOf(reader, view);
     await print(format === 'csv' ? CSV.map(([, value]) => cell(value(row))).join(',') : JSON.stringify(objectOf(row)));
     listed += 1;
   }

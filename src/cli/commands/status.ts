@@ -16,9 +16,9 @@ export const statusCommand: Command = {
   example: 'gossamer status ./crawl',
   run: async (read) => {
     const dir = crawlDirOf(read);
-    return withReader(dir, (reader, identity) => {
+    return withReader(dir, async (reader, identity) => {
       const owner = lockOwner(dir);
-      const census = reader.census();
+      const census = await reader.census();
       if (read.switches.has('json')) {
         console.log(JSON.stringify({ dir, id: identity.id, createdAt: identity.createdAt, process: owner || null, ...censusObject(census) }));
         return 0;

@@ -7,15 +7,15 @@ import { siteOf } from '../../url/site.ts';
 import { timeOf } from './answer.ts';
 import type { Found } from './found.ts';
 
-export const notesOf = (found: Found): string[] => {
+export const notesOf = async (found: Found): Promise<string[]> => {
   if (found.view.page) return settledNotes(found);
   return found.view.open ? openNotes(found) : unknownNotes(found);
 };
 
-const settledNotes = (found: Found): string[] => {
+const settledNotes = async (found: Found): Promise<string[]> => {
   const { robots, scope, reason } = found;
   const notes: string[] = [];
-  if (isBareSeed(found)) notes.push('a seed without a scheme is tried once over https; it was then tried over http');
+  if (await isBareSeed(found)) notes.push('a seed without a scheme is tried once over https; it was then tried over http');
   if (reason === 'robots-denied' && robots?.allowed) {
     notes.push(`as read on ${timeOf(robots.fetchedAt)}, robots.txt allows it (${robots.rule}); but a settled link is not visited again`);
   }
@@ -24,9 +24,9 @@ const settledNotes = (found: Found): string[] => {
 };
 
 /** It failed before its tries were used up, and its other address is known: that is what becomes of a bare domain. */
-const isBareSeed = ({ view: { page }, reason, address, reader }: Found): boolean =>
+const isBareSeed = async ({ view: { page }, reason, address, reader }: Found): Promise<boolean> =>
   page !== null && reason.startsWith('failed-') && page.via === '' && page.tries < TRIES_MAX && address.url.startsWith('https:') &&
-  reader.link(otherScheme(address.url), siteOf(address.host)).state !== 'unknown';
+  (await reader.link(otherScheme(address.url), siteOf(address.host))).state !== 'unknown';
 
 const openNotes = ({ view, robots, origin, lastFailure, reason }: Found): string[] => {
   const notes: string[] = [];
@@ -40,7 +40,7 @@ const openNotes = ({ view, robots, origin, lastFailure, reason }: Found): string
   return notes;
 };
 
-const unknownNotes = ({ view, settings, scope, reader }: Found): string[] => {
+const unknownNotes = async ({ view, settings, scope, reader }: Found): Promise<string[]> => {
   const notes: string[] = [];
   const { site, lookedAt } = view;
   if (!site) notes.push('nothing of its site is known either');
@@ -54,12 +54,12 @@ const unknownNotes = ({ view, settings, scope, reader }: Found): string[] => {
   if (site && (site.state === 'held' || site.state === 'parked') && site.waiting > 0) {
     notes.push(`its site is ${site.state}, so ${writeCount(site.waiting)} of its links are not visited for now, and one of those pages may link to it`);
   }
-  const { waiting } = reader.census();
+  const { waiting } = await reader.census();
   if (waiting > 0) notes.push(`${writeCount(waiting)} links still wait in this crawl, and one of those pages may link to it`);
   return notes;
 };
 
-export const adviceOf = (found: Found): string[] => {
+export const adviceOf = async (found: Found): Promise<string[]> => {
   const { dir, view, reason, running } = found;
   const resume = `gossamer resume ${dir}`;
   if (view.page && reason === 'redirected') return [`gossamer explain ${dir} ${view.page.redirect}`];
@@ -81,12 +81,12 @@ export const adviceOf = (found: Found): string[] => {
 const otherScheme = (url: string): string => (url.startsWith('https:') ? url.replace('https:', 'http:') : url.replace('http:', 'https:'));
 
 /** Addresses that are easily taken for this one, and that the crawl knows: the other scheme, a slash at the end, www in front. */
-const alike = ({ address: { url, host }, reader, dir }: Found): string[] => {
+const alike = async ({ address: { url, host }, reader, dir }: Found): Promise<string[]> => {
   const both = [url, otherScheme(url)];
   const slashed = both.map((text) => (text.endsWith('/') ? text.slice(0, -1) : `${text}/`));
   const named = both.map((text) => (host.startsWith('www.') ? text.replace('//www.', '//') : text.replace('//', '//www.')));
   const candidates = [...both, ...slashed, ...named].map((text) => canonicalize(text)).flatMap((address) => (typeof address === 'string' ? [] : [address.url]));
-  return [...new Set(candidates)]
-    .filter((candidate) => candidate !== url && reader.link(candidate, siteOf(host)).state !== 'unknown')
-    .map((candidate) => `gossamer explain ${dir} ${candidate}`);
+  const others = [...new Set(candidates)].filter((candidate) => candidate !== url);
+  const views = await Promise.all(others.map((other) => reader.link(other, siteOf(host))));
+  return others.filter((_, i) => views[i]!.state !== 'unknown').map((other) => `gossamer explain ${dir} ${other}`);
 };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { archiveFiles, serialOf } from '../../archive/files.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
-import { placedPages, type Checked } from '../../store/sqlite/check.ts';
-import { joinSpans, type DeadSpan } from './dead-list.ts';
+import type { PlacedRow } from '../../store/sqlite/check.ts';
+import { joinSpans, type DeadSpan } from '../../archive/dead-list.ts';
 import type { Finder } from './damage.ts';
 import { createPageCursor, type PageCursor } from './page-cursor.ts';
 import { walkFile, type ArchivePlan, type FileFigures } from './walk-file.ts';
@@ -14,9 +14,8 @@ import { walkFile, type ArchivePlan, type FileFigures } from './walk-file.ts';
 export interface ArchiveOptions {
   /** `<crawl>/warc`. */
   readonly dir: string;
-  readonly checked: Checked;
-  /** Whether the numbers of pages follow the order of their places. */
-  readonly inOrder: boolean;
+  /** Pages that have a place, in the order of the archive. */
+  readonly rows: Iterator<PlacedRow>;
   readonly settled: ArchiveEnd;
   /** What an earlier repair gave up. */
   readonly dead: readonly DeadSpan[];
@@ -60,7 +59,7 @@ export const checkArchive = async (options: ArchiveOptions): Promise<ArchiveRepo
   const all = filesIn(options.dir);
   const files = all.filter(({ serial }) => serial <= endSerial);
   const course: Course = {
-    ...options, endSerial, files, pages: createPageCursor(placedPages(options.checked, options.inOrder)), plan: { pagesBack: new Set(), urlsBack: new Set(), dead: [] },
+    ...options, endSerial, files, pages: createPageCursor(options.rows), plan: { pagesBack: new Set(), urlsBack: new Set(), dead: [] },
     total: files.reduce((sum, file) => sum + limitOf(file, settled), 0), openings: new Map(), reported: new Set(), done: 0, records: 0,
   };
   const later = all.filter(({ serial }) => serial > endSerial);

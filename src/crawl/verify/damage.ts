@@ -17,6 +17,7 @@ export const DAMAGES = {
   'link-lost': 'a known URL is in no state',
   'line-broken': 'the line of a site is not whole',
   'counter': 'a counter differs from the rows',
+  'store': 'the store in Redis or PostgreSQL contradicts itself',
 } as const;
 
 export type DamageKind = keyof typeof DAMAGES;
@@ -25,6 +26,7 @@ export type DamageKind = keyof typeof DAMAGES;
 const BEYOND_REPAIR: Readonly<Partial<Record<DamageKind, string>>> = {
   'identity': 'restore crawl.json from a copy',
   'database': 'restore crawl.db from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
+  'store': 'restore the store from a copy of the server',
   'row': 'restore crawl.db from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
 };
 

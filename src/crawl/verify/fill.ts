@@ -6,7 +6,7 @@ import { ArchiveFault, systemCode } from '../../archive/archive.ts';
 import { FILLER_BYTES_MIN, fillers } from '../../archive/filler.ts';
 import { readRecords } from '../../archive/reader.ts';
 import { placedPages, type Checked } from '../../store/sqlite/check.ts';
-import { joinSpans, type DeadSpan } from './dead-list.ts';
+import { joinSpans, type DeadSpan } from '../../archive/dead-list.ts';
 
 export interface Stretch {
   readonly path: string;

@@ -4,6 +4,7 @@ import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../model/read-settings.ts';
 import { checkFixed, FILES, readIdentity } from '../folder.ts';
+import { isHalfMoved } from '../migrate/put-away.ts';
 import type { Finder } from './damage.ts';
 
 /**
@@ -23,6 +24,7 @@ export const checkIdentity = (dir: string, found: Finder): boolean => {
   }
   const identity = readIdentity(dir);
   checkFixed(dir, identity);
+  if (isHalfMoved(dir, identity)) throw new UsageError(`a move of crawl "${dir}" was killed at its end: "gossamer resume ${dir}" or the same "gossamer migrate" finishes it`);
   return identity.unkept !== true;
 };
 

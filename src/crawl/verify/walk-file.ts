@@ -7,7 +7,7 @@ import { readRecords, splitHttp, type WarcRecord } from '../../archive/reader.ts
 import { payloadDigest } from '../../archive/records.ts';
 import { writeCount } from '../../lib/units.ts';
 import type { PlacedRow } from '../../store/sqlite/check.ts';
-import { DEAD_FILE, type DeadSpan } from './dead-list.ts';
+import { DEAD_FILE, type DeadSpan } from '../../archive/dead-list.ts';
 import type { Finder } from './damage.ts';
 import { needsFiller } from './fill.ts';
 import type { PageCursor } from './page-cursor.ts';

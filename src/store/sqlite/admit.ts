@@ -69,7 +69,7 @@ const findSite = (book: Book, name: string): SiteRow | undefined => {
 };
 
 const addSite = (book: Book, name: string): SiteRow => {
-  const shard = shardOf(name);
+  const shard = shardOf(name, book.shards);
   const dueAt = book.clock.now(); // at once, but behind those that have waited longer
   const { lastInsertRowid } = book.sql('INSERT INTO site (name, shard, due_at) VALUES (?, ?, ?)').run(name, shard, dueAt);
   book.tally.sites++;

@@ -4,7 +4,6 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 import type { createFingerprintTable } from '../../lib/fingerprint-table.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
-import { SHARDS } from '../../url/shard.ts';
 import type { Archive } from '../../frontier/store.ts';
 import { copyTally, emptyTally, type Tally } from './tally.ts';
 
@@ -12,6 +11,7 @@ export interface Book {
   readonly db: DatabaseSync;
   /** Rows as arrays cost a third of rows as objects: for statements that run for every link or visit. */
   readonly sql: (text: string, rows?: 'arrays') => StatementSync;
+  readonly shards: number;
   readonly clock: Clock;
   readonly archive: Archive;
   readonly seen: ReturnType<typeof createFingerprintTable>;
@@ -24,12 +24,12 @@ export interface Book {
   turn: number;
 }
 
-export const openBook = (parts: Pick<Book, 'db' | 'clock' | 'archive' | 'seen'>): Book => ({
+export const openBook = (parts: Pick<Book, 'db' | 'shards' | 'clock' | 'archive' | 'seen'>): Book => ({
   ...parts,
   sql: preparing(parts.db),
   provisional: new Set(),
   tally: readTally(parts.db),
-  notBefore: new Float64Array(SHARDS).fill(-Infinity),
+  notBefore: new Float64Array(parts.shards).fill(-Infinity),
   turn: 0,
 });
 

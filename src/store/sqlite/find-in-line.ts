@@ -3,7 +3,7 @@
 import type { OpenLink } from '../../frontier/store.ts';
 import { numbersOf } from '../../lib/long-queue.ts';
 import type { Book } from './book.ts';
-import { readWaiting } from './line.ts';
+import { READ_IN_BLOCK, readWaiting } from './line.ts';
 
 /**
  * About 10 M links and some seconds. A line can be longer only without --max-waiting-per-site.
@@ -24,7 +24,7 @@ export const findInLine = (sql: Book['sql'], url: string, site: string): { found
   for (const id of numbersOf(ends?.line ?? '', { get: (pack) => packOrNone(sql, pack) })) {
     const block = sql('SELECT read_to, via, links FROM block WHERE id = ?').get(id) as Block | undefined;
     if (!block || blocks++ >= BLOCKS_MAX) break; // taken since the last look
-    const links = block.links.slice(blocks === 1 ? ends!.head_at : block.read_to);
+    const links = block.links.slice(blocks === 1 && ends!.head_at !== READ_IN_BLOCK ? ends!.head_at : block.read_to);
     const before = links.indexOf(` ${url}\n`);
     if (before < 0) lookedAt += linesIn(links);
     else {

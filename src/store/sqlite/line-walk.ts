@@ -2,7 +2,7 @@
 
 import { numbersOf } from '../../lib/long-queue.ts';
 import type { Book } from './book.ts';
-import { readWaiting, type Waiting } from './line.ts';
+import { READ_IN_BLOCK, readWaiting, type Waiting } from './line.ts';
 
 export interface SiteEnds {
   readonly id: number;
@@ -44,7 +44,7 @@ export const walkLine = (walk: LineWalk, meet: (waiting: Waiting) => void): stri
       if (!block) return `block ${id} is missing`;
       if (!visited.blocks.add(id)) return `block ${id} is in two places`;
       const [readTo, via, links] = block;
-      const lines = linksFrom({ links }, isFirst ? site.head_at : readTo);
+      const lines = linksFrom({ links }, isFirst && site.head_at !== READ_IN_BLOCK ? site.head_at : readTo);
       if (lines === null) return `block ${id} cannot be read`;
       for (const line of lines) meet(readWaiting(line, via, site.name));
       isFirst = false;

@@ -14,9 +14,12 @@ export interface Waiting {
 export interface LineEnds {
   /** The numbers of its blocks, as lib/long-queue.ts writes them. */
   line: string;
-  /** How far the first of them has been read. */
+  /** How far the first of them has been read; READ_IN_BLOCK when that block itself tells. */
   head_at: number;
 }
+
+/** Spares a look at the next block when one is used up: it may lie far away. */
+export const READ_IN_BLOCK = -1;
 
 /** A block is read whole for each link taken from it, so it stays about one database page long. */
 const BLOCK_CHARS_MAX = 3_500;
@@ -77,23 +80,21 @@ export const putFirst = (book: Pick<Book, 'sql'>, ends: LineEnds, waiting: reado
 /** Takes the link at the head. The line must not be empty. */
 export const takeFirst = (book: Book, ends: LineEnds, site: string): Waiting => {
   const id = firstOf(ends.line);
-  const block = book.sql('SELECT via, links FROM block WHERE id = ?', 'arrays').get(id) as unknown as readonly [via: string, links: string] | undefined;
+  const block = book.sql('SELECT read_to, via, links FROM block WHERE id = ?', 'arrays').get(id) as unknown as readonly [readTo: number, via: string, links: string] | undefined;
   if (!block) throw new Error(`the line of site "${site}" is broken: block ${id} is missing`);
-  const [via, links] = block;
-  const end = links.indexOf('\n', ends.head_at);
-  const taken = readWaiting(links.slice(ends.head_at, end), via, site);
+  const [readTo, via, links] = block;
+  const from = ends.head_at === READ_IN_BLOCK ? readTo : ends.head_at;
+  const end = links.indexOf('\n', from);
+  const taken = readWaiting(links.slice(from, end), via, site);
   if (end + 1 < links.length) {
     ends.head_at = end + 1;
     return taken;
   }
   book.sql('DELETE FROM block WHERE id = ?').run(id);
   ends.line = dropFirst(ends.line, packsOf(book));
-  ends.head_at = ends.line === '' ? 0 : readTo(book, firstOf(ends.line)!);
+  ends.head_at = ends.line === '' ? 0 : READ_IN_BLOCK;
   return taken;
 };
-
-const readTo = ({ sql }: Pick<Book, 'sql'>, block: number): number =>
-  (sql('SELECT read_to FROM block WHERE id = ?', 'arrays').get(block) as unknown as [number] | undefined)?.[0] ?? 0;
 
 /** The packs of long lines, as rows. */
 export const packsOf = ({ sql }: Pick<Book, 'sql'>): Packs => ({

@@ -3,7 +3,7 @@
 import { SITES_SORTED_MAX, type SiteQuery, type SiteSort, type SiteView } from '../../frontier/store.ts';
 import { firstOf } from '../../lib/long-queue.ts';
 import type { Book } from './book.ts';
-import type { Waiting } from './line.ts';
+import { READ_IN_BLOCK, type Waiting } from './line.ts';
 import { SITE_HELD, SITE_LEASED, SITE_PARKED } from './schema.ts';
 
 /** Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. */
@@ -84,9 +84,9 @@ const toView = (sql: Book['sql'], row: SiteRow): SiteView => {
 };
 
 const firstInLine = (sql: Book['sql'], head: number | null, from: number): string => {
-  const block = sql('SELECT links FROM block WHERE id = ?').get(head) as { links: string } | undefined;
+  const block = sql('SELECT read_to, links FROM block WHERE id = ?').get(head) as { read_to: number; links: string } | undefined;
   if (!block) return ''; // taken since the last look
-  const end = block.links.indexOf('\n', from);
+  const end = block.links.indexOf('\n', from === READ_IN_BLOCK ? block.read_to : from);
   return end < 0 ? '' : block.links.slice(block.links.lastIndexOf(' ', end) + 1, end);
 };
 

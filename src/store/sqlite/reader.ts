@@ -1,7 +1,7 @@
 /** Reading for people: short transactions, while the crawl runs or after. */
 
 import { DatabaseSync } from 'node:sqlite';
-import { StoreFault, type LinkView, type PageFilter, type PageSlice, type Reader } from '../../frontier/store.ts';
+import { StoreFault, type LinkView, type PageFilter, type PageSlice, type LocalReader } from '../../frontier/store.ts';
 import type { CanonicalUrl } from '../../model/link.ts';
 import type { OutcomeName } from '../../model/outcome.ts';
 import type { PlacedPage } from '../../model/settlement.ts';
@@ -12,12 +12,12 @@ import { storeFault } from './fault.ts';
 import { findInLine } from './find-in-line.ts';
 import type { Waiting } from './line.ts';
 import { siteNamed, sitesCount, sitesOf } from './read-sites.ts';
-import { versionOf } from './schema.ts';
+import { shardsIn, versionOf } from './schema.ts';
 
 /** Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. With the largest extracted values, 6 MiB. */
 const ROWS_AT_ONCE = 100;
 
-export const openSqliteReader = (path: string): Reader => {
+export const openSqliteReader = (path: string): LocalReader => {
   try {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     if (versionOf(db) === 0) {
@@ -25,8 +25,9 @@ export const openSqliteReader = (path: string): Reader => {
       throw new StoreFault(`the store "${path}" is empty`, 'the crawl was stopped before it began: a resume begins it');
     }
     const sql = preparing(db);
+    const shards = shardsIn(db);
     return {
-      census: () => censusOf(sql, readTally(db), Date.now()),
+      census: () => censusOf(sql, { tally: readTally(db), shards, now: Date.now() }),
       pages: (filter) => pagesOf(sql, filter),
       pagesAfter: (row, filter) => sliceOf(sql, row, filter),
       lastRow: () => lastRowOf(sql),

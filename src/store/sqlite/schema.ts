@@ -1,6 +1,7 @@
 /** The tables of the embedded store, and how its database is opened. */
 
 import { DatabaseSync } from 'node:sqlite';
+import { SHARDS } from '../../url/shard.ts';
 
 export const SCHEMA_VERSION = 3;
 
@@ -75,16 +76,20 @@ const CACHE_KIB = 8 * 1024;
 const WAL_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Opens the database to write it, and creates its tables if it is new. Throws what SQLite throws. */
-export const openDatabase = (path: string): DatabaseSync => {
+export const openDatabase = (path: string, shards: number = SHARDS): DatabaseSync => {
   const db = new DatabaseSync(path);
   // WAL with synchronous NORMAL: a killed process loses nothing, a power failure the last seconds.
   // No checkpoint by itself: the archive is synced before each (store.ts).
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA journal_size_limit = ${WAL_BYTES_MAX}; PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = 5000;`);
   const version = versionOf(db);
-  if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
+  if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} INSERT INTO meta (name, value) VALUES ('shards', '${shards}'); COMMIT;`);
   return db;
 };
+
+/** How many shards the crawl was made with. */
+export const shardsIn = (db: DatabaseSync): number =>
+  Number((db.prepare("SELECT value FROM meta WHERE name = 'shards'").get() as { value: string } | undefined)?.value ?? SHARDS);
 
 export const versionOf = (db: DatabaseSync): number =>
   (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;

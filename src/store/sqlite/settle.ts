@@ -114,7 +114,7 @@ const settleOne = (book: Book, { settlement, site, place }: Settling): void => {
   } else if (site.waiting + back > 0) book.notBefore[site.shard] = Math.min(book.notBefore[site.shard]!, pace.dueAt);
 };
 
-export const writePage = (book: Book, site: number, { page, place }: { page: Page; place: Place | null }): void => {
+export const writePage = (book: Pick<Book, 'sql' | 'tally'>, site: number, { page, place }: { page: Page; place: Place | null }): void => {
   book.sql(`INSERT INTO page (site, url_key, url, outcome, status, at, duration_ms, content_type, bytes, title, language, redirect,
       digest, truncated, noindex, depth, via, tries, robots, detail, extracted, file, offset, length, group_length)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
@@ -124,7 +124,7 @@ export const writePage = (book: Book, site: number, { page, place }: { page: Pag
   countSettled(book.tally, page.outcome);
 };
 
-const writeRobots = (book: Book, robots: RobotsRecord): void => {
+export const writeRobots = (book: Pick<Book, 'sql'>, robots: RobotsRecord): void => {
   book.sql('INSERT OR REPLACE INTO robots (origin, fetched_at, expires_at, verdict, rules, crawl_delay_ms) VALUES (?, ?, ?, ?, ?, ?)')
     .run(robots.origin, robots.fetchedAt, robots.expiresAt, robots.verdict, robots.rules, robots.crawlDelayMs);
 };

@@ -11,7 +11,7 @@ import { inTransaction, openBook, readTally, type Book } from './book.ts';
 import { censusOf } from './census.ts';
 import { claim } from './claim.ts';
 import { storeFault } from './fault.ts';
-import { openDatabase, SCHEMA_VERSION, versionOf } from './schema.ts';
+import { openDatabase, SCHEMA_VERSION, shardsIn, versionOf } from './schema.ts';
 import { settle } from './settle.ts';
 import { loadSeen, SNAPSHOT_FROM, writeSnapshot } from './snapshot.ts';
 import { steer } from './steer.ts';
@@ -22,6 +22,8 @@ export interface SqliteStoreOptions {
   readonly clock: (notBeforeMs: number) => Clock;
   /** The archive, cut to where its settled part ends. */
   readonly archive: (settled: ArchiveEnd) => Archive;
+  /** How many shards a new crawl gets; one that is there keeps its own. */
+  readonly shards?: number;
   /** See `SNAPSHOT_FROM`. */
   readonly snapshotFrom?: number;
   /** See `CHECKPOINT_ROWS`. */
@@ -121,7 +123,7 @@ const perform = (book: Book, call: StoreCall): unknown => {
     case 'claim': return claim(book, call.ask);
     case 'settle': return settle(book, call.settlements);
     case 'steer': return steer(book, call.orders);
-    case 'census': return censusOf(book.sql, book.tally, book.clock.now()) satisfies Census;
+    case 'census': return censusOf(book.sql, { tally: book.tally, shards: book.shards, now: book.clock.now() }) satisfies Census;
     default: return call satisfies never;
   }
 };
@@ -129,7 +131,7 @@ const perform = (book: Book, call: StoreCall): unknown => {
 const open = (options: SqliteStoreOptions): { book: Book; replayed: number } => {
   let db: DatabaseSync | undefined;
   try {
-    db = openDatabase(options.path);
+    db = openDatabase(options.path, options.shards);
     const version = versionOf(db);
     if (version !== SCHEMA_VERSION) {
       throw new StoreFault(`the store "${options.path}" has layout ${version}, this program knows ${SCHEMA_VERSION}`,
@@ -137,7 +139,7 @@ const open = (options: SqliteStoreOptions): { book: Book; replayed: number } => 
     }
     const { moment, archive } = readTally(db);
     const { seen, replayed } = loadSeen(db, options.path);
-    return { book: openBook({ db, clock: options.clock(moment), archive: options.archive(archive), seen }), replayed };
+    return { book: openBook({ db, shards: shardsIn(db), clock: options.clock(moment), archive: options.archive(archive), seen }), replayed };
   } catch (error) {
     db?.close();
     throw storeFault(error);

@@ -13,7 +13,7 @@ import { replaySeen } from './snapshot.ts';
 import { eachRow, type Checked } from './check.ts';
 import { createVisited, walkLine, type SiteEnds, type Visited } from './line-walk.ts';
 import type { Waiting } from './line.ts';
-import { SITE_HELD, SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING } from './schema.ts';
+import { SITE_HELD, SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING, shardsIn } from './schema.ts';
 import { countSettled, emptyTally, type Tally } from './tally.ts';
 
 /** Something of a link, a line or a counter that is not as it should be. */
@@ -129,6 +129,7 @@ function* sitesOf({ sql }: Checked): Generator<SiteRow> {
 
 const surveySites = (course: Course): void => {
   const { counted, faults, sitePages, checked } = course;
+  const shards = shardsIn(checked.db);
   for (const site of sitesOf(checked)) {
     const { id, name, state } = site;
     counted.sites++;
@@ -139,7 +140,8 @@ const surveySites = (course: Course): void => {
       case SITE_LEASED: case SITE_WAITING: case SITE_IDLE: counted.waiting += waiting; break;
       default: faults.push({ kind: 'row', says: `the site ${name} has the unknown state ${state}` });
     }
-    if (site.shard !== shardOf(name)) faults.push({ kind: 'row', says: `the site ${name} is in shard ${site.shard}, but belongs to ${shardOf(name)}` });
+    const shard = shardOf(name, shards);
+    if (site.shard !== shard) faults.push({ kind: 'row', says: `the site ${name} is in shard ${site.shard}, but belongs to ${shard}` });
     if ((state === SITE_WAITING && waiting === 0) || (state === SITE_IDLE && waiting > 0)) faults.push({ kind: 'rest', site: id, name, waits: waiting > 0 });
     surveyLease(course, site);
     const isPages = sitePages[id]!;

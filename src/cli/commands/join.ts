@@ -1,0 +1,32 @@
+/** `gossamer join`: one more process for a crawl in a shared store. */
+
+import { joinCrawl } from '../../crawl/open.ts';
+import type { Command } from '../command.ts';
+import { CONFIG_FLAG, configOf } from '../config-file.ts';
+import type { Flag } from '../flags.ts';
+import { givenSettings, SETTING_FLAGS, type Group } from '../setting-flags.ts';
+import { readShown, RUN_FLAGS, watchRun } from '../watch-run.ts';
+import { crawlDirOf } from './dir.ts';
+
+const WHAT: Group = 'What is crawled';
+const OUTPUT: Group = 'Output';
+
+const FLAGS: readonly Flag[] = [{ ...CONFIG_FLAG, group: WHAT, says: 'settings from a file; its seeds are left alone' }];
+
+export const joinCommand: Command = {
+  name: 'join',
+  usage: 'join <new-dir> --store WHERE --name NAME [flags]',
+  says: 'Take part in a crawl in Redis or PostgreSQL, from this machine or another. Its settings hold here too, but for those given; the new directory gets an archive of its own, and is resumed like any other.',
+  flags: [...FLAGS, ...SETTING_FLAGS, ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT }))],
+  example: 'gossamer join ./second --store redis://10.0.0.5 --name news',
+  run: async (read) => {
+    const shown = readShown(read);
+    const file = await configOf(read);
+    const crawl = await joinCrawl({
+      dir: read.words.length === 0 && file.dir !== null ? file.dir : crawlDirOf(read),
+      settings: { ...file.settings, ...givenSettings(read) },
+      say: (text) => console.error(text),
+    });
+    return watchRun(crawl, shown, { retryParked: false });
+  },
+};

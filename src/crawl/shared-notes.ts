@@ -1,0 +1,85 @@
+/** What the first process of a crawl leaves in a shared store for those that join it, and what they take from there. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFile } from '../lib/replace-file.ts';
+import { UsageError } from '../model/read-settings.ts';
+import { withoutPassword } from '../store/place.ts';
+import { openSharedCrawl, type SharedCrawl, type SharedPlace } from '../store/shared.ts';
+import { FILES, type Identity } from './folder.ts';
+
+export const IDENTITY_NOTE = 'identity';
+/** Left in a store that a crawl was moved away from: where it is now. */
+export const MOVED_NOTE = 'moved';
+/** Files that decide which links are wanted: all members must have the same. Seeds only where they are the scope. */
+const SCOPE_FILES = [FILES.excluded, FILES.seeds] as const;
+
+const withCrawl = async <T>(place: SharedPlace, work: (crawl: SharedCrawl) => Promise<T>): Promise<T> => {
+  const crawl = await openSharedCrawl(place);
+  try {
+    return await work(crawl);
+  } finally {
+    await crawl.close();
+  }
+};
+
+/** Throws a UsageError when the store has another crawl of that name. */
+export const checkNameIsFree = (place: SharedPlace): Promise<void> =>
+  withCrawl(place, async (crawl) => {
+    if ((await crawl.note(IDENTITY_NOTE)) !== null) throw taken(place);
+  });
+
+const taken = ({ url, crawl }: SharedPlace): UsageError =>
+  new UsageError(`${withoutPassword(url)} has a crawl "${crawl}" already: take part in it by "gossamer join", or choose another --name`);
+
+/** Makes the crawl known to those who join; does nothing when it is. Throws a UsageError when another crawl has the name. */
+export const announce = (place: SharedPlace, identity: Identity, dir: string): Promise<void> =>
+  withCrawl(place, async (crawl) => {
+    await checkNotMoved(crawl, place);
+    let kept = identity;
+    // The identity last: who finds it finds the rest.
+    for (const [name, text] of Object.entries(notesOf(identity, dir))) {
+      const there = await crawl.keepNote(name, text);
+      if (name === IDENTITY_NOTE) kept = JSON.parse(there) as Identity;
+    }
+    if (kept.id !== identity.id) throw taken(place);
+  });
+
+/** What those who join must know, the identity last. */
+export const notesOf = (identity: Identity, dir: string): Record<string, string> => {
+  const notes: Record<string, string> = {};
+  for (const file of SCOPE_FILES) {
+    if (file === FILES.seeds && !identity.settings.seededOnly) continue;
+    if (existsSync(join(dir, file))) notes[file] = readFileSync(join(dir, file), 'utf8');
+  }
+  const { member: _, movedFrom: __, ...shared } = identity;
+  return { ...notes, [IDENTITY_NOTE]: JSON.stringify(shared) };
+};
+
+/** Throws a UsageError when the crawl is elsewhere by now. */
+export const checkNotMoved = async (crawl: SharedCrawl, place: SharedPlace): Promise<void> => {
+  const to = await crawl.note(MOVED_NOTE);
+  if (to !== null) throw new UsageError(`the crawl "${place.crawl}" in ${withoutPassword(place.url)} was moved to ${to}: go on with it there`);
+};
+
+/** Tells members that still have the crawl here where it is now. */
+export const tellMoved = (place: SharedPlace, to: string): Promise<void> =>
+  withCrawl(place, async (crawl) => void (await crawl.keepNote(MOVED_NOTE, to)));
+
+/** What a new member starts from. Throws a UsageError when there is no crawl of that name. */
+export const identityIn = (place: SharedPlace): Promise<Omit<Identity, 'member'>> =>
+  withCrawl(place, async (crawl) => {
+    await checkNotMoved(crawl, place);
+    const text = await crawl.note(IDENTITY_NOTE);
+    if (text === null) throw new UsageError(`${withoutPassword(place.url)} has no crawl "${place.crawl}": start it by "gossamer crawl", or give its --name`);
+    return JSON.parse(text) as Identity;
+  });
+
+/** Writes the files that all members share into the directory of a new one. */
+export const takeScope = (place: SharedPlace, dir: string): Promise<void> =>
+  withCrawl(place, async (crawl) => {
+    for (const file of SCOPE_FILES) {
+      const text = await crawl.note(file);
+      if (text !== null || file === FILES.seeds) replaceFile(join(dir, file), text ?? '');
+    }
+  });

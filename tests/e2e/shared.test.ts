@@ -1,0 +1,69 @@
+/** Two processes on one crawl in a shared store: no page twice, none lost, no visit too early. */
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startBinary, type Running } from '../support/binary.ts';
+import { SHARED_STORES, type SharedServer, type SharedStoreName } from '../support/shared-servers.ts';
+import { assertAddsUp, assertCode, assertNoFault, flagWords, onStage, plainPlan, type Flags, type Stage } from '../support/stage.ts';
+
+const withServer = async (store: SharedStoreName, story: (server: SharedServer) => Promise<void>): Promise<void> => {
+  const server = await SHARED_STORES[store]();
+  try {
+    await story({
+      ...server,
+      // Those who read have the password from there.
+      place: async () => (process.env['GOSSAMER_STORE'] = await server.place()),
+    });
+  } finally {
+    delete process.env['GOSSAMER_STORE'];
+    await server.remove();
+  }
+};
+
+const second = (stage: Stage): string => join(stage.home, 'second');
+
+const join2 = (stage: Stage, flags: Flags): Running => startBinary(['join', second(stage), ...flagWords(flags)], { cwd: stage.home });
+
+/** A crawl that is there cannot be seen from outside before its store has it: joining too early is refused with a sentence. */
+const joined = async (stage: Stage, flags: Flags): Promise<Running> => {
+  for (;;) {
+    const running = join2(stage, flags);
+    const early = await Promise.race([running.ended, new Promise<null>((resolve) => setTimeout(() => resolve(null), 1_500))]);
+    if (early === null || early.code !== 2) return running;
+    assert.match(early.stderr, /has no crawl "two": start it by "gossamer crawl"/);
+  }
+};
+
+for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
+  test(`${store}: a crawl alone is whole, and can be read and checked`, () => withServer(store, (server) => onStage(plainPlan(12, 80, 20), async (stage) => {
+    const url = await server.place();
+    assertCode(await stage.crawl({ store: url, name: 'one' }), 0);
+    assertNoFault(stage.report());
+    const status = await stage.status();
+    assertAddsUp(status);
+    const rows = await stage.pages();
+    assert.equal(rows.length, status.settled);
+    assert.equal(rows.filter(({ place }) => place !== null).length, status.pages);
+    assertCode(await stage.gossamer('verify', stage.dir), 0);
+    const again = await stage.gossamer('crawl', stage.seedFile, '--dir', join(stage.home, 'other'), ...flagWords({ email: 'a@example.org', store: url, name: 'one' }));
+    assertCode(again, 2);
+    assert.match(again.stderr, /has a crawl "one" already: take part in it by "gossamer join", or choose another --name/);
+  })));
+
+  test(`${store}: two processes share a crawl`, () => withServer(store, (server) => onStage(plainPlan(60, 900, 30), async (stage) => {
+    const url = await server.place();
+    const flags = { store: url, name: 'two' };
+    const first = stage.startCrawl(flags);
+    const other = await joined(stage, flags);
+    assertCode(await first.ended, 0);
+    assertCode(await other.ended, 0);
+    assertNoFault(stage.report());
+    const counts = await Promise.all([stage.dir, second(stage)].map(async (dir) => {
+      assertCode(await stage.gossamer('verify', dir), 0);
+      const ran = await stage.gossamer('pages', dir, '--format', 'jsonl');
+      return ran.stdout.split('\n').filter((line) => line !== '' && (JSON.parse(line) as { place: unknown }).place !== null).length;
+    }));
+    assert.ok(counts.every((count) => count > 50), `both worked: ${counts.join(' and ')} pages`);
+  })));
+}

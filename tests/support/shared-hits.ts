@@ -1,0 +1,99 @@
+/** The ways in which a crawl with two processes and a server is hit, what may come of each, and what is counted. */
+
+import type { Dice } from '../../src/world/random.ts';
+import type { Ran } from './binary.ts';
+
+export const SHARED_HITS = {
+  'kill': 'kill -9 of one process',
+  'stop': 'SIGTERM of one process',
+  'pause': 'SIGSTOP of one process, a moment, SIGCONT',
+  'server': 'kill -9 of the server, which is started again',
+  'leave': 'kill -9 of one process, which stays dead until the other has finished the crawl',
+  'sleep': 'SIGSTOP of one process for longer than its leases, while the other finishes the crawl',
+} as const;
+
+export type SharedHit = keyof typeof SHARED_HITS;
+export const ALL_SHARED_HITS = Object.keys(SHARED_HITS) as SharedHit[];
+
+/** After these the crawl goes to its end. */
+export const isLast = (hit: SharedHit): boolean => hit === 'leave' || hit === 'sleep';
+
+export interface SharedFigures {
+  readonly hits: Record<SharedHit, number>;
+  crawls: number;
+  /** Runs begun: by `crawl` or `join` while a directory was new, by `resume` from then on. */
+  starts: number;
+  resumes: number;
+  pages: number;
+  archivedOnce: number;
+  gaps: number;
+  /** The shortest gap less the delay of its crawl. */
+  spareMs: number;
+  /** Stops of both processes after which `verify` found both directories whole. */
+  checksClean: number;
+  readonly violations: string[];
+}
+
+export const newSharedFigures = (): SharedFigures => ({
+  hits: Object.fromEntries(ALL_SHARED_HITS.map((hit) => [hit, 0])) as Record<SharedHit, number>,
+  crawls: 0, starts: 0, resumes: 0, pages: 0, archivedOnce: 0, gaps: 0, spareMs: Infinity, checksClean: 0, violations: [],
+});
+
+export const killsOf = ({ hits }: SharedFigures): number => hits.kill + hits.leave;
+const hitsTotal = ({ hits }: SharedFigures): number => Object.values(hits).reduce((sum, n) => sum + n, 0);
+
+export const sharedLine = (figures: SharedFigures, { seed, store }: { readonly seed: number; readonly store: string }): string => {
+  const { hits, crawls, starts, resumes, pages, archivedOnce, gaps, spareMs, checksClean, violations } = figures;
+  return `${store}, seed ${seed}: ${hitsTotal(figures)} hits (${ALL_SHARED_HITS.map((hit) => `${hits[hit]} ${hit}`).join(', ')}) on ${crawls} crawls by two processes; ` +
+    `${starts} starts, ${resumes} resumes; ${pages} pages, ${archivedOnce} archived once; ` +
+    `${gaps} gaps checked, shortest gap - delay ${spareMs.toFixed(2)} ms; ${checksClean} checks of both directories clean by verify; ${violations.length} violations`;
+};
+
+/** Whether a run may end like this after that hit on it; one that is finished may always. */
+export const mayEndSo = (hit: SharedHit, { code, signal, stderr }: Ran): boolean => {
+  if (code === 0) return true;
+  switch (hit) {
+    case 'kill':
+    case 'leave': return signal === 'SIGKILL';
+    case 'stop': return code === 3 || signal === 'SIGTERM'; // before it listens, a signal ends it as any program
+    case 'server': return code === 1 && /does not answer/.test(stderr) && !/^ +at /m.test(stderr); // it was just opening the store: a sentence, no stack
+    case 'pause':
+    case 'sleep': return false;
+    default: return hit satisfies never;
+  }
+};
+
+/** A link is given up after eight claims that nobody survived: fewer kills cannot lead there. */
+const HITS_PER_CRAWL_MAX = 7;
+/** What the server's death costs is free again after a lease: crawls with it are long, so they have several. */
+const SERVER_HITS_PER_CRAWL = 3;
+/** For every so many kills one stop and one pause. */
+const KILLS_PER_OTHER = 6;
+
+export interface HitCounts {
+  readonly kills: number;
+  readonly serverKills: number;
+}
+
+/** Rows of hits, one row for each crawl; `leave` and `sleep` end a long one in turn. */
+export const drawHits = ({ kills, serverKills }: HitCounts, dice: Dice): SharedHit[][] => {
+  const long = Math.ceil(serverKills / SERVER_HITS_PER_CRAWL);
+  const rows = Array.from({ length: long }, (_, n): SharedHit[] => {
+    const servers = Math.floor(serverKills / long) + (n < serverKills % long ? 1 : 0);
+    return Array.from({ length: servers }, () => 'server');
+  });
+  const ends = rows.map((_, n): SharedHit => (n % 2 === 0 ? 'leave' : 'sleep')).filter((end, n) => end === 'sleep' || n / 2 < kills);
+  const others = Math.round(kills / KILLS_PER_OTHER);
+  const quick: SharedHit[] = [...Array<SharedHit>(Math.max(0, kills - ends.filter((end) => end === 'leave').length)).fill('kill'), ...Array<SharedHit>(others).fill('stop'), ...Array<SharedHit>(others).fill('pause')];
+  for (const hit of shuffled(quick, dice)) {
+    const row = rows.find(({ length }, n) => length < HITS_PER_CRAWL_MAX - (n < long ? 1 : 0));
+    if (row) row.push(hit);
+    else rows.push([hit]);
+  }
+  return rows.map((row, n) => [...shuffled(row, dice), ...(n < long && ends[n] ? [ends[n]] : [])]);
+};
+
+const shuffled = <T>(list: readonly T[], dice: Dice): T[] => {
+  const left = [...list];
+  return list.map(() => left.splice(dice(left.length), 1)[0] as T);
+};

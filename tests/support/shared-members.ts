@@ -1,0 +1,99 @@
+/** Two processes on one crawl in a shared store, each with a directory of its own, on one stage. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readDead } from '../../src/archive/dead-list.ts';
+import { kindOf } from '../../src/store/place.ts';
+import { archivedIn, type Archived } from './archive-check.ts';
+import { runBinary, startBinary, type Ran, type Running } from './binary.ts';
+import { judgeArchive, judgeCalls, wrongStates, type Judgement } from './crash-judge.ts';
+import { flagWords, type Flags, type PageRow, type Stage, type Status } from './stage.ts';
+
+export const MEMBERS = ['first', 'second'] as const;
+export type MemberName = (typeof MEMBERS)[number];
+
+export interface Members {
+  readonly stage: Stage;
+  readonly dirs: Readonly<Record<MemberName, string>>;
+  /** Whether its directory is one of a crawl. */
+  isMade(member: MemberName): boolean;
+  /** By `crawl` or `join` while its directory is new, by `resume` from then on; the flags are for any of them. */
+  start(member: MemberName, flags?: Flags): Running;
+  /** Any command, with the address of the store in its environment. */
+  gossamer(...args: readonly string[]): Promise<Ran>;
+  /** Why the crawl is not whole; empty when it is. All processes must be stopped. */
+  verify(): Promise<string>;
+  /** The crawl is finished: is every page settled and archived once, over both directories, and was every site called in its time? */
+  judge(delayMs: number): Promise<Judgement>;
+}
+
+export interface MembersOptions {
+  /** The address of the store, with its password. */
+  readonly url: string;
+  readonly name: string;
+  /** For the crawl; the other member takes them over from there. */
+  readonly settings: Flags;
+  /** A process that is not over by then is killed. */
+  readonly runMsMax: number;
+}
+
+export const membersOn = (stage: Stage, { url, name, settings, runMsMax }: MembersOptions): Members => {
+  const dirs = { first: stage.dir, second: join(stage.home, 'second') };
+  const options = { cwd: stage.home, env: { ...process.env, GOSSAMER_STORE: url }, deadlineMs: runMsMax };
+  const gossamer = (...args: readonly string[]): Promise<Ran> => runBinary(args, options);
+  const isMade = (member: MemberName): boolean => existsSync(join(dirs[member], 'crawl.json'));
+  const linesOf = async <T>(...args: readonly string[]): Promise<T[]> => {
+    const ran = await gossamer(...args);
+    if (ran.code !== 0) throw new Error(`${args.join(' ')} ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`);
+    return ran.stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as T);
+  };
+
+  const wordsFor = (member: MemberName, flags: Flags): string[] => {
+    if (isMade(member)) return ['resume', dirs[member], ...flagWords(flags)];
+    if (member === 'first') return stage.crawlWords({ ...settings, name, ...flags });
+    return ['join', dirs.second, ...flagWords({ name, ...flags })];
+  };
+
+  /** Rows of settled links: in PostgreSQL all are in one table, with Redis each member has its own. */
+  const settledRows = async (): Promise<PageRow[]> => {
+    const asked = kindOf(url) === 'redis' ? MEMBERS : (['first'] as const);
+    return (await Promise.all(asked.map((member) => linesOf<PageRow>('pages', dirs[member], '--format', 'jsonl')))).flat();
+  };
+
+  return {
+    stage,
+    dirs,
+    isMade,
+    gossamer,
+    start: (member, flags = {}) => startBinary(wordsFor(member, flags), options),
+    verify: async () => {
+      const checked = await Promise.all(MEMBERS.filter(isMade).map(async (member) => ({ member, ran: await gossamer('verify', dirs[member], '--json') })));
+      return checked.filter(({ ran }) => ran.code !== 0).map(({ member, ran }) => `verify of the ${member} ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`).join('; ');
+    },
+    judge: async (delayMs) => {
+      const [status] = await linesOf<Status>('status', dirs.first, '--json');
+      const rows = await settledRows();
+      const archive = judgeArchive(stage, (await Promise.all(MEMBERS.map((member) => livingIn(dirs[member])))).flat());
+      const calls = judgeCalls(stage, delayMs);
+      return {
+        ...archive, ...calls,
+        violations: [...wrongStates(stage, status!), ...wrongRows(rows, status!), ...archive.violations, ...calls.violations],
+      };
+    },
+  };
+};
+
+const wrongRows = (rows: readonly PageRow[], { settled }: Status): string[] => {
+  const byUrl = Map.groupBy(rows, ({ url }) => url);
+  const twice = [...byUrl].filter(([, same]) => same.length > 1).map(([url, same]) => `settled ${same.length} times: ${url}`);
+  return rows.length === settled ? twice : [...twice, `${rows.length} rows of settled links, but ${settled} are settled`];
+};
+
+/** Records whose settlement was refused are on the list of dead ones: they belong to no page. */
+const livingIn = async (dir: string): Promise<Archived[]> => {
+  const dead = readDead(dir);
+  const isDead = ({ file, offset }: Archived): boolean => dead.some((span) => span.file === file && span.offset <= offset && offset < span.offset + span.bytes);
+  return (await archivedIn(dir)).filter((record) => !isDead(record));
+};
+
+export const tailOf = ({ stdout, stderr }: Pick<Ran, 'stdout' | 'stderr'>): string => `${stdout.trim().slice(-1_500)} ${stderr.trim().slice(-1_500)}`;
