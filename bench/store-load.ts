@@ -22,6 +22,8 @@ export interface StoreLoad {
   /** Claims a batch of visits; the oldest batch that was claimed is settled by the next `settle`. */
   claim(): Promise<number>;
   settle(): Promise<number>;
+  /** The links of one page, so many, that nobody has seen. */
+  fresh(count: number): Link[];
 }
 
 /** The same links and visits for the same number of sites, whatever the store. It may be opened anew in between. */
@@ -63,6 +65,10 @@ export const createStoreLoad = (store: () => Pick<Store, 'admit' | 'claim' | 'se
       return visits.length;
     },
     settle: async () => (await store().settle((leased.shift() ?? []).map(settled))).settled,
+    fresh: (count) => {
+      const via = `https://www.site-${someSite()}.example/section/page-${next}.html`;
+      return Array.from({ length: count }, () => linkTo(someSite(), via));
+    },
   };
 };
 

@@ -55,7 +55,7 @@ export const startPlace = (kind: StoreKind): Promise<StorePlace> => {
 const embedded = (dir: string): StorePlace => ({
   kind: 'sqlite', url: EMBEDDED, dir, setup: '',
   serverCpuMs: async () => 0,
-  kept: async () => ({ disk: filesBytes(dir, 'crawl.db*'), memory: null, seen: null }),
+  kept: async () => ({ disk: filesBytes(dir, 'crawl.db'), memory: null, seen: null }),
   remove: async () => rmSync(dir, { recursive: true, force: true }),
 });
 

@@ -54,6 +54,19 @@ test('postgres: pages with a place come in the order of the archive, also where 
   });
 });
 
+test('postgres: also of more sites, blocks and pages than are read in one go, each is met once', async () => {
+  await withScene(server, async (scene) => {
+    const { store } = await scene.member('a');
+    await store.admit(Array.from({ length: 5_000 }, (_, i) => link(`s${i % 2_500}.example/${i}`)));
+    await store.admit(Array.from({ length: 1_100 }, (_, i) => link(`s1.example/long/${i}`, { via: `https://v.example/${i}` })));
+    const { visits } = await store.claim(ask({ visits: 5_000 }));
+    await store.settle(visits.map((visit) => settlementOf(visit)));
+    const met: number[] = [];
+    const survey = await (await scene.crawl()).survey({ member: 'a', rowsPath: '' }, (links) => met.push(links));
+    assert.deepEqual([survey.wrong, survey.links, met.at(-1)], [[], 6_100, 6_000]);
+  });
+});
+
 /** Every state of a link, few enough to plant things between them. x waits (in two blocks, one of them begun), l is leased, p parked, h held, d done. */
 const plant = async ({ member, clock }: PostgresScene): Promise<void> => {
   const { store } = await member('a');

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { replaceFile } from '../lib/replace-file.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Settings } from '../model/settings.ts';
+import { EMBEDDED, withoutPassword } from '../store/place.ts';
 import { CANONICAL_VERSION } from '../url/canonical.ts';
 import { HASH_VERSION } from '../url/fingerprint.ts';
 import { SHARDS } from '../url/shard.ts';
 import { PUBLIC_SUFFIX_VERSION } from '../url/site.ts';
-import { withoutSecrets } from './store-place.ts';
 import { VERSION } from './version.ts';
 
 export const FILES = {
@@ -68,6 +68,9 @@ export const makeFolder = (dir: string): void => {
     throw new UsageError(`"${dir}" cannot be made: ${(error as Error).message}; choose another --dir`);
   }
 };
+
+/** Settings as they may be written down. */
+const withoutSecrets = (settings: Settings): Settings => ({ ...settings, store: withoutPassword(settings.store ?? EMBEDDED) });
 
 /** The crawl exists from the moment this file does: it is written last. */
 export const writeIdentity = (dir: string, settings: Settings, former?: Identity): Identity => {

@@ -2,7 +2,6 @@
 
 import { basename, resolve } from 'node:path';
 import { UsageError } from '../model/read-settings.ts';
-import type { Settings } from '../model/settings.ts';
 import { EMBEDDED, isSamePlace, storeKind, withoutPassword } from '../store/place.ts';
 import type { SharedPlace } from '../store/shared.ts';
 import type { StoreStart } from '../threads/messages.ts';
@@ -47,6 +46,3 @@ export const storeStart = (dir: string, identity: Identity, url: string): StoreS
 export const memberOf = ({ member, id }: Identity): string => member ?? id;
 
 export const sharedPlace = ({ url, crawl, shards }: StoreStart, say: SharedPlace['say']): SharedPlace => ({ url, crawl, shards, say });
-
-/** Settings as they may be written down. */
-export const withoutSecrets = (settings: Settings): Settings => ({ ...settings, store: withoutPassword(settings.store ?? EMBEDDED) });

@@ -15,23 +15,12 @@ import { createFinder, type Finder, type Found } from './verify/damage.ts';
 import { DEAD_FILE, readDead, writeDead, type DeadSpan } from '../archive/dead-list.ts';
 import { fillDead } from './verify/fill.ts';
 import { checkIdentity, checkSeedFile } from './verify/folder-check.ts';
+import type { Figures, VerifyOptions } from './verify/options.ts';
 import { tellRows } from './verify/rows.ts';
 import { checkShared, isInSharedStore } from './verify/shared.ts';
 
 export type { Damage, DamageKind, Found } from './verify/damage.ts';
-
-export interface VerifyOptions {
-  readonly dir: string;
-  readonly repair: boolean;
-  readonly onProgress: (progress: VerifyProgress) => void;
-}
-
-export interface VerifyProgress {
-  readonly phase: 'database' | 'links' | 'archive' | 'repair';
-  readonly done: number;
-  readonly total: number;
-  readonly unit: 'bytes' | 'links';
-}
+export type { Figures, VerifyOptions, VerifyProgress } from './verify/options.ts';
 
 export interface VerifyReport {
   readonly found: Found;
@@ -40,15 +29,6 @@ export interface VerifyReport {
   readonly repaired: readonly string[] | null;
   /** What is still wrong after the repair; null when none was made. */
   readonly after: Found | null;
-}
-
-export interface Figures {
-  pages: number;
-  records: number;
-  files: number;
-  archiveBytes: number;
-  links: number;
-  sites: number;
 }
 
 interface Checkup {

@@ -6,8 +6,9 @@ import type { Admitted, Archive, Ask, Claimed, Order, Settled, Store } from '../
 import type { Clock } from '../lib/clock.ts';
 import type { Link } from '../model/link.ts';
 import { ANSWERED_OUTCOMES } from '../model/outcome.ts';
-import type { PlacedPage, RecordGroup, Settlement } from '../model/settlement.ts';
+import type { PlacedPage, Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
+import { appendKept, keptBytes, placeOf, type Begin } from './kept.ts';
 import { census, createMemoryState, leasedLinks, ready, siteOf } from './memory-state.ts';
 import type { MemoryState, Site, Waiting } from './memory-state.ts';
 
@@ -121,37 +122,26 @@ const settle = (state: MemoryState, settlements: readonly Settlement[], { archiv
   }
   // Archive first: if it throws, nothing has changed and every lease is still in force.
   const places = appendRecords(archive, [...accepted.values()]);
-  for (const [site, settlement] of accepted) endLease(state, site, { settlement, at: places.get(settlement) });
+  for (const [site, settlement] of accepted) endLease(state, site, { settlement, at: places.get(settlement)! });
   if (accepted.size > 0) state.changes++;
   if (places.size > 0) state.end = archive.end();
   return { settled: accepted.size, refused: settlements.length - accepted.size };
 };
 
-type Places = Map<Settlement, { readonly file: string; readonly offset: number }>;
+type Places = Map<Settlement, Begin | null>;
 
 const appendRecords = (archive: Archive, settlements: readonly Settlement[]): Places => {
-  const withRecords = settlements.filter((settlement) => keptBytes(settlement).length > 0);
-  if (withRecords.length === 0) return new Map();
   try {
-    const begins = archive.append(withRecords.map(keptBytes));
-    return new Map(begins.map((begin, i) => [withRecords[i] as Settlement, begin]));
+    return new Map(appendKept(archive, settlements).map((begin, i) => [settlements[i]!, begin]));
   } catch (cause) {
     if (cause instanceof StoreFault) throw cause;
     throw new StoreFault('the archive took no records', 'see that its disk has room', cause);
   }
 };
 
-const NO_BYTES = new Uint8Array();
-
-/** robots.txt is kept whatever the fate; the page only when it is settled. */
-const keptBytes = ({ records, fate }: Settlement): Uint8Array => {
-  if (records === null) return NO_BYTES;
-  return fate === 'settled' || records.pageAt < 0 ? records.bytes : records.bytes.subarray(0, records.pageAt);
-};
-
 interface Ending {
   readonly settlement: Settlement;
-  readonly at: { readonly file: string; readonly offset: number } | undefined;
+  readonly at: Begin | null;
 }
 
 const endLease = (state: MemoryState, site: Site, { settlement, at }: Ending): void => {
@@ -170,14 +160,8 @@ const endLease = (state: MemoryState, site: Site, { settlement, at }: Ending): v
       site.line.unshift({ link, tries: tries - 1 });
       return;
     case 'settled':
-      if (settlement.page) writePage(state, site, { ...settlement.page, place: placeOf(settlement.records, at) });
+      if (settlement.page) writePage(state, site, { ...settlement.page, place: placeOf(settlement, at) });
   }
-};
-
-const placeOf = (records: RecordGroup | null, at: Ending['at']): PlacedPage['place'] => {
-  if (records === null || at === undefined || records.pageAt < 0) return null;
-  const { bytes, pageAt, pageLength } = records;
-  return { file: at.file, offset: at.offset + pageAt, length: pageLength, groupLength: bytes.length - pageAt };
 };
 
 const writePage = (state: MemoryState, site: Site, page: PlacedPage): void => {

@@ -22,8 +22,8 @@ export interface Member {
 export interface PostgresScene {
   readonly url: string;
   readonly clock: ManualClock;
-  /** Opens the crawl `here` as that member, on the archive it has if it was there before. */
-  member(name: string, archive?: MemoryArchive): Promise<Member>;
+  /** Opens the crawl as that member, on the archive it has if it was there before; `here` unless another is named. */
+  member(name: string, archive?: MemoryArchive, at?: { readonly crawl: string; readonly shards: number }): Promise<Member>;
   /** Opens a crawl to look at it; `here` unless another is named. */
   crawl(name?: string, shards?: number): Promise<SharedCrawl>;
   query(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
@@ -41,9 +41,9 @@ export const withScene = async (server: PostgresServer, story: (scene: PostgresS
     await story({
       url,
       clock,
-      member: async (name, archive = openMemoryArchive()) => {
+      member: async (name, archive = openMemoryArchive(), at = { crawl: 'here', shards: SHARDS }) => {
         const store = await openPostgresStore({
-          url, crawl: 'here', member: name, shards: SHARDS, clock, say: () => {},
+          url, ...at, member: name, clock, say: () => {},
           archive: (settled) => {
             archive.cut(settled);
             return archive;
@@ -89,12 +89,13 @@ export const randomSettlement = (visit: Visit, now: number): Settlement => {
   });
 };
 
-/** Two members at work, the second killed again and again; in the end links wait, are leased (if asked for), parked, held and settled. */
-export const walkTogether = async ({ clock, member }: PostgresScene, { leased }: { leased: boolean }): Promise<Member[]> => {
-  const members = [await member('a'), await member('b')];
+/** Members at work, the last of them killed again and again; in the end links wait, are leased (if asked for), parked, held and settled. */
+export const walkTogether = async ({ clock, member }: PostgresScene, { leased, names = ['a', 'b'] }: { leased: boolean; names?: readonly string[] }): Promise<Member[]> => {
+  const members = await Promise.all(names.map((name) => member(name)));
+  const last = members.length - 1;
   const visits: { visit: Visit; by: number }[] = [];
   for (let step = 0; step < STEPS; step++) {
-    const i = randomInt(2);
+    const i = randomInt(members.length);
     const { store } = members[i]!;
     const dice = randomInt(100);
     if (dice < 30) await store.admit(randomLinks(randomInt(12)), [null, 12][randomInt(2)]!);
@@ -103,8 +104,8 @@ export const walkTogether = async ({ clock, member }: PostgresScene, { leased }:
     else if (dice < 95) clock.advance(randomInt(3_000));
     else if (dice < 98) await store.steer([{ kind: 'retry-parked' }, { kind: 'mark', name: 'seeds', value: randomInt(99) + 0.5 }]);
     else {
-      await members[1]!.store.close();
-      members[1] = await member('b', members[1]!.archive);
+      await members[last]!.store.close();
+      members[last] = await member(names[last]!, members[last]!.archive);
     }
   }
   for (const { store } of members) if (!leased) await store.steer([{ kind: 'free', holder: null, counted: false }]);

@@ -14,7 +14,7 @@ import type { SharedSurvey } from '../../store/shared-crawl.ts';
 import type { PlacedRow } from '../../store/sqlite/check.ts';
 import { FILES, readIdentity } from '../folder.ts';
 import { knownStore, memberOf, sharedPlace, storeStart } from '../store-place.ts';
-import type { Figures, VerifyOptions } from '../verify.ts';
+import type { Figures, VerifyOptions } from './options.ts';
 import { checkArchive } from './archive.ts';
 import type { Finder } from './damage.ts';
 import { checkSeedFile } from './folder-check.ts';

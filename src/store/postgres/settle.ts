@@ -5,6 +5,7 @@ import type { ArchiveEnd } from '../../model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import type { Place, Settlement } from '../../model/settlement.ts';
 import { shardOf } from '../../url/shard.ts';
+import { appendKept, keptBytes, placeOf } from '../kept.ts';
 import { arrayOf, textsOf, type Book, type Value } from './book.ts';
 import { storeFault } from './faults.ts';
 import { putFirst } from './line.ts';
@@ -137,31 +138,13 @@ const cutBack = (book: Book, end: ArchiveEnd): void => {
 };
 
 const append = (archive: Archive, settlements: readonly Settlement[]): (Place | null)[] => {
-  const kept = settlements.map(keptBytes);
-  const records = kept.filter((bytes) => bytes.length > 0);
-  if (records.length === 0) return settlements.map(() => null);
-  let begins;
   try {
-    begins = archive.append(records);
-    archive.sync(); // the server may be another machine: it would remember what this one forgets without power
+    const begins = appendKept(archive, settlements);
+    if (begins.some((begin) => begin !== null)) archive.sync(); // the server may be another machine: it would remember what this one forgets without power
+    return settlements.map((settlement, i) => placeOf(settlement, begins[i]!));
   } catch (error) {
     throw storeFault(error);
   }
-  let i = 0;
-  return settlements.map(({ records: group }, at) => {
-    if (kept[at]!.length === 0) return null;
-    const { file, offset } = begins[i++]!;
-    if (group!.pageAt < 0) return null;
-    return { file, offset: offset + group!.pageAt, length: group!.pageLength, groupLength: group!.bytes.length - group!.pageAt };
-  });
-};
-
-const NO_BYTES = new Uint8Array();
-
-/** robots.txt is kept whatever the fate; the page only when it is settled. */
-const keptBytes = ({ records, fate }: Settlement): Uint8Array => {
-  if (!records) return NO_BYTES;
-  return fate === 'settled' || records.pageAt < 0 ? records.bytes : records.bytes.subarray(0, records.pageAt);
 };
 
 const isAnswered = ({ fate, page }: Settlement): boolean => fate === 'settled' && Object.hasOwn(ANSWERED_OUTCOMES, page!.outcome);

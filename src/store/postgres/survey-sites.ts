@@ -52,14 +52,14 @@ export const surveySites = async (course: Course): Promise<void> => {
   const shards = await course.look.shards();
   const answered = textsOf(Object.keys(ANSWERED_OUTCOMES));
   for (let after: string | null = null; ; ) {
-    const sites: SiteRow[] = await rows(`SELECT id::text AS id, name, shard, state, head, tail, head_at, waiting, pages, leased, lease, tries, holder
-      FROM ${s}.site WHERE ${isAfter('id', '$1')} ORDER BY id LIMIT ${SITES_AT_ONCE}`, [after]);
+    const sites: SiteRow[] = await rows(`SELECT k.id::text AS id, k.name, k.shard, k.state, k.head, k.tail, k.head_at, k.waiting, k.pages, k.leased, k.lease, k.tries, k.holder
+      FROM ${s}.site k WHERE ${isAfter('k.id', '$1')} ORDER BY k.id LIMIT ${SITES_AT_ONCE}`, [after]);
     const isLast: boolean = sites.length < SITES_AT_ONCE;
     const to: string | null = isLast ? null : sites.at(-1)!.id;
     const walks = new Map(sites.map((site) => [site.id, { site, next: site.head, waiting: 0 }]));
     for await (const block of blocksOf(course.look, after, to)) followBlock(course, block, walks.get(block.site));
-    const pages = await rows<{ site: string; n: number }>(`SELECT site::text AS site, count(*) AS n FROM ${s}.page
-      WHERE ${isAfter('site', '$1')} AND ${isUpTo('site', '$2')} AND outcome = ANY ($3::text[]) GROUP BY site`, [after, to, answered]);
+    const pages = await rows<{ site: string; n: number }>(`SELECT p.site::text AS site, count(*) AS n FROM ${s}.page p
+      WHERE ${isAfter('p.site', '$1')} AND ${isUpTo('p.site', '$2')} AND p.outcome = ANY ($3::text[]) GROUP BY p.site`, [after, to, answered]);
     const pagesOf = new Map(pages.map(({ site, n }) => [site, n]));
     for (const walked of walks.values()) judgeSite(course, walked, { pages: pagesOf.get(walked.site.id) ?? 0, shards });
     if (isLast) return;
@@ -75,8 +75,8 @@ const isUpTo = (column: string, value: string): string => `(${value}::bigint IS 
 async function* blocksOf({ rows, schema: s }: Look, after: string | null, to: string | null): AsyncGenerator<BlockRow, void, undefined> {
   let [site, position] = [after, Number.MAX_SAFE_INTEGER];
   for (;;) {
-    const blocks: BlockRow[] = await rows(`SELECT site::text AS site, position, read_to, links FROM ${s}.block
-      WHERE ($1::bigint IS NULL OR (site, position) > ($1::bigint, $2::bigint)) AND ${isUpTo('site', '$3')} ORDER BY site, position LIMIT ${BLOCKS_AT_ONCE}`, [site, position, to]);
+    const blocks: BlockRow[] = await rows(`SELECT b.site::text AS site, b.position, b.read_to, b.links FROM ${s}.block b
+      WHERE ($1::bigint IS NULL OR (b.site, b.position) > ($1::bigint, $2::bigint)) AND ${isUpTo('b.site', '$3')} ORDER BY b.site, b.position LIMIT ${BLOCKS_AT_ONCE}`, [site, position, to]);
     yield* blocks;
     if (blocks.length < BLOCKS_AT_ONCE) return;
     ({ site, position } = blocks.at(-1)!);

@@ -3,6 +3,7 @@
 import type { Settled } from '../../frontier/store.ts';
 import type { Page, Place, Settlement } from '../../model/settlement.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
+import { appendKept, keptBytes, placeOf } from '../kept.ts';
 import { urlKey, type Book } from './book.ts';
 import { appendToLine, putFirst, type LineEnds, type Waiting } from './line.ts';
 import { SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING } from './schema.ts';
@@ -47,27 +48,12 @@ const inForce = (book: Book, settlement: Settlement): LeasedSite | undefined => 
 };
 
 const appendRecords = (book: Book, settlements: readonly Settlement[]): (Place | null)[] => {
-  const kept = settlements.map(keptBytes);
-  const records = kept.filter((bytes) => bytes.length > 0);
-  if (records.length === 0) return settlements.map(() => null);
-  const begins = book.archive.append(records);
+  const begins = appendKept(book.archive, settlements);
   book.tally.archive = book.archive.end();
-  let i = 0;
-  return settlements.map(({ records: group }, at) => {
-    if (kept[at]!.length === 0) return null;
-    const { file, offset } = begins[i++]!;
-    book.tally.archivedBytes += kept[at]!.length;
-    if (group!.pageAt < 0) return null;
-    return { file, offset: offset + group!.pageAt, length: group!.pageLength, groupLength: group!.bytes.length - group!.pageAt };
+  return settlements.map((settlement, i) => {
+    book.tally.archivedBytes += keptBytes(settlement).length;
+    return placeOf(settlement, begins[i]!);
   });
-};
-
-const NO_BYTES = new Uint8Array();
-
-/** robots.txt is kept whatever the fate; the page only when it is settled. */
-const keptBytes = ({ records, fate }: Settlement): Uint8Array => {
-  if (!records) return NO_BYTES;
-  return fate === 'settled' || records.pageAt < 0 ? records.bytes : records.bytes.subarray(0, records.pageAt);
 };
 
 interface Settling {
