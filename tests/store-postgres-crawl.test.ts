@@ -181,6 +181,31 @@ test('postgres: a link that was taken from the head of its line and waits again 
   });
 });
 
+test('postgres: links of a block that was begun before others went first are counted from where it was left', async () => {
+  await withScene(server, async ({ member, crawl }) => {
+    const { store } = await member('a');
+    await store.admit(linksOf('x.example', 3));
+    await store.settle([settlementOf(await claimOne(store))]);
+    await store.admit([link('x.example/first', { first: true })]);
+    const view = await (await crawl()).reader('').link('https://x.example/3', 'x.example');
+    assert.deepEqual([view.open?.ahead, view.lookedAt], [2, 3]);
+  });
+});
+
+test('postgres: a census that nobody asks for as a member counts the same; the end of the archive is that of the only member', async () => {
+  await withScene(server, async ({ member, crawl }) => {
+    const { store, archive } = await member('a');
+    await store.admit(linksOf('x.example', 3));
+    await store.settle([settlementOf(await claimOne(store), { records: recordsOf('x') })]);
+    const reader = (await crawl()).reader('');
+    assert.deepEqual({ ...(await reader.census()), now: 0, sitesDue: 0, next: null }, { ...(await store.census()), now: 0, sitesDue: 0, next: null });
+    assert.deepEqual((await reader.census()).archive, archive.end());
+    await member('b');
+    const { waiting, archive: end } = await reader.census();
+    assert.deepEqual([waiting, end], [2, { file: '', bytes: 0 }]);
+  });
+});
+
 test('postgres: sites come as they were found, and reading goes on in between', async () => {
   await withScene(server, async ({ member, crawl }) => {
     const { store } = await member('a');

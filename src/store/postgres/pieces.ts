@@ -16,7 +16,7 @@ import { SITE_HELD, SITE_LEASED, SITE_PARKED } from './schema.ts';
 /** Links of the lines that are read in one go: some megabytes. */
 const LINKS_AT_ONCE = 10_000;
 /** Blocks of a line that is longer than that. */
-const BLOCKS_AT_ONCE = 250;
+const BLOCKS_AT_ONCE = 100;
 const LINKS_PER_PIECE = 500;
 /** With the largest extracted values, 12 MiB. */
 const PAGES_PER_PIECE = 200;
@@ -101,45 +101,42 @@ async function* sitesTogether({ rows, schema: s }: Look, sites: readonly SiteRow
   const lines = Map.groupBy(all, ({ site }) => site);
   for (const site of sites) {
     yield siteOfRow(site);
-    let links = 0;
-    for (const piece of linesOf(site.name, lines.get(site.id) ?? [])) {
-      links += piece.links.length;
-      yield piece;
-    }
-    checkLine(site, links);
+    yield* lineOf(site, lines.get(site.id) ?? []);
   }
 }
 
-async function* longSite({ rows, schema: s }: Look, site: SiteRow): AsyncGenerator<Piece, void, undefined> {
+async function* longSite(look: Look, site: SiteRow): AsyncGenerator<Piece, void, undefined> {
   yield siteOfRow(site);
-  let links = 0;
+  yield* lineOf(site, blocksOf(look, site));
+}
+
+async function* blocksOf({ rows, schema: s }: Look, { id }: SiteRow): AsyncGenerator<BlockRow, void, undefined> {
   for (let last: number | null = null; ; ) {
-    const some: BlockRow[] = await rows(`${blocks(s, 'b.position BETWEEN greatest(k.head, $2::bigint + 1) AND k.tail')} LIMIT ${BLOCKS_AT_ONCE}`, [arrayOf([BigInt(site.id)]), last]);
-    for (const piece of linesOf(site.name, some)) {
-      links += piece.links.length;
-      yield piece;
-    }
-    if (some.length < BLOCKS_AT_ONCE) break;
+    const some: BlockRow[] = await rows(`${blocks(s, 'b.position BETWEEN greatest(k.head, $2::bigint + 1) AND k.tail')} LIMIT ${BLOCKS_AT_ONCE}`, [arrayOf([BigInt(id)]), last]);
+    yield* some;
+    if (some.length < BLOCKS_AT_ONCE) return;
     last = some.at(-1)!.position;
   }
-  checkLine(site, links);
 }
 
 /** Nothing is left behind in silence. */
 const checkLine = ({ name, waiting }: SiteRow, links: number): void => {
-  if (links > 1e9) throw new StoreFault(`the site ${name} counts ${waiting} waiting links, but its line has ${links}`, 'check the crawl with "gossamer verify"');
+  if (links !== waiting) throw new StoreFault(`the site ${name} counts ${waiting} waiting links, but its line has ${links}`, 'check the crawl with "gossamer verify"');
 };
 
-function* linesOf(site: string, some: readonly BlockRow[]): Generator<LinePiece, void, undefined> {
+async function* lineOf(site: SiteRow, some: Iterable<BlockRow> | AsyncIterable<BlockRow>): AsyncGenerator<Piece, void, undefined> {
   let links: LinePiece['links'][number][] = [];
-  for (const block of some) {
+  let given = 0;
+  for await (const block of some) {
     for (const line of block.links) {
-      if (links.push(readWaiting(line, block.via, site)) < LINKS_PER_PIECE) continue;
-      yield { kind: 'line', site, links };
+      if (links.push(readWaiting(line, block.via, site.name)) < LINKS_PER_PIECE) continue;
+      yield { kind: 'line', site: site.name, links };
+      given += links.length;
       links = [];
     }
   }
-  if (links.length > 0) yield { kind: 'line', site, links };
+  if (links.length > 0) yield { kind: 'line', site: site.name, links };
+  checkLine(site, given + links.length);
 }
 
 async function* robotsIn({ rows, schema: s }: Look): AsyncGenerator<Piece, void, undefined> {
