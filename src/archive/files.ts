@@ -30,7 +30,7 @@ export const openArchive = (options: ArchiveOptions): Archive => {
   return archive;
 };
 
-const NAME = /^gossamer-\d{14}-(\d{5,})\.warc\.gz$/;
+const NAME = /^gossamer-\d{14}(?:-[0-9a-f]{8})?-(\d{5,})\.warc\.gz$/;
 
 /** The place of a file in the order of all; null when the name is not one of ours. */
 export const serialOf = (name: string): number | null => {

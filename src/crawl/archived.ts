@@ -1,7 +1,9 @@
 /** What was archived of a page, read back in a form to work with. */
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRecords, splitHttp } from '../archive/reader.ts';
+import { UsageError } from '../model/read-settings.ts';
 import type { Place } from '../model/settlement.ts';
 import { decodeBytes } from '../parse/charset.ts';
 import { inflate } from '../parse/inflate.ts';
@@ -20,6 +22,7 @@ export interface Archived {
 /** One part of what was archived of the page there; empty when it was not kept. */
 export const readArchived = (dir: string, place: Place, part: keyof Archived): string => {
   const path = join(dir, FILES.warc, place.file);
+  if (!existsSync(path)) throw new UsageError(`${place.file} is not in "${dir}": it is in the directory of another process of this crawl, or was taken away`);
   for (const { headers, block } of readRecords(path, place.offset, place.offset + place.groupLength)) {
     if (headers['warc-type'] === TYPES[part]) return READERS[part](block);
   }

@@ -26,12 +26,15 @@ const FOLLOW_MS = 60_000;
 /** Slow calls are told of this often at the most, with how many there were. */
 const SLOW_SAID_MS = 10_000;
 
+const isShared = kindOf(start.store.url) !== 'sqlite';
+
 const stamp = (atMs: number): string => new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14);
 
 const archiveFrom = (settled: ArchiveEnd): Archive => openArchive({
   dir: join(start.dir, 'warc'),
   settled,
-  stamp: () => stamp(Date.now()),
+  // Files of several members may come together in one place: each has its own names.
+  stamp: () => `${stamp(Date.now())}${isShared ? `-${start.store.member.slice(0, 8)}` : ''}`,
   warcinfo: (fileName) => warcinfoRecord({
     fileName,
     at: Date.now(),
@@ -87,7 +90,7 @@ const openShared = async (): Promise<Opened> => {
 };
 
 const run = async (): Promise<void> => {
-  const { store, server, anchor } = kindOf(start.store.url) === 'sqlite' ? openEmbedded() : await openShared();
+  const { store, server, anchor } = isShared ? await openShared() : openEmbedded();
   main.on('message', (message: ToStoreThread) => {
     switch (message.kind) {
       case 'client':
