@@ -11,10 +11,13 @@ import { lockCrawl } from '../src/crawl/lock.ts';
 import { finishMove } from '../src/crawl/migrate/put-away.ts';
 import { StoreFault } from '../src/frontier/store.ts';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { shardsIn } from '../src/store/sqlite/schema.ts';
 import type { Census } from '../src/model/census.ts';
 import { ALL_SHARDS, ask } from './contract/store-scene.ts';
 import { openMade } from './support/made-crawl.ts';
+import { createManualClock } from './support/manual-clock.ts';
+import { openMemoryArchive } from './support/memory-archive.ts';
 import { assertSound, claimAll, makeMoveScene, wholeOf, type MoveScene } from './support/move-scene.ts';
 
 let scenes: Awaited<ReturnType<typeof makeMoveScene>>;
@@ -117,6 +120,24 @@ test('links under way in a crawl that was killed wait again at the head of their
     await assertSound(dir);
   }));
 
+test('where the clock of the store is ahead of this machine, sites wait as long as they would have waited there', () =>
+  scenes.open(async ({ path, move }) => {
+    const HOUR_MS = 3_600_000;
+    const clock = createManualClock(Date.now() + HOUR_MS);
+    const store = openSqliteStore({ path, clock: () => clock, archive: () => openMemoryArchive() });
+    await store.steer([{ kind: 'mark', name: 'seeds', value: 10 }]); // the store has recorded that moment
+    await store.close();
+    const dues = (): Map<string, number> => new Map((wholeOf(path) as { sites: { site: string; pace: { dueAt: number } }[] }).sites.map(({ site, pace }) => [site, pace.dueAt]));
+    const was = dues();
+    await move({ shards: 7 });
+    for (const [site, dueAt] of dues()) {
+      const leftMs = was.get(site)! - clock.now();
+      assert.ok(dueAt - Date.now() >= leftMs - 60_000 && dueAt - Date.now() <= leftMs, `${site}: ${leftMs} ms there, ${dueAt - Date.now()} ms here`);
+    }
+    const rules = (wholeOf(path) as { rest: { kind?: string; records: { fetchedAt: number }[] }[] }).rest.find(({ kind }) => kind === 'robots')!;
+    assert.ok(rules.records[0]!.fetchedAt < 0, 'rules are as old as they were');
+  }));
+
 test('what an earlier move left half-written is thrown away', () =>
   scenes.open(async ({ dir, path, move }) => {
     const was = wholeOf(path);
@@ -174,6 +195,18 @@ test('a move that is stopped leaves the crawl where it is, and can be run again'
     await assertSound(dir);
     assert.equal((await move({ shards: 7 })).kind, 'moved');
     assert.deepEqual(wholeOf(path), was);
+  }));
+
+test('a crawl that somebody works on while it is copied is not moved', () =>
+  scenes.open(async ({ dir, path, move }) => {
+    const work = (): void => {
+      const store = openSqliteStore({ path, clock: () => createManualClock(Date.now()), archive: () => openMemoryArchive() });
+      store.run([{ verb: 'steer', orders: [{ kind: 'mark', name: 'seeds', value: 10 }] }]);
+      void store.close();
+    };
+    await assert.rejects(move({ shards: 7, onProgress: work }), /somebody worked on the crawl while it was copied/);
+    assert.equal(readIdentity(dir).fixed.shards, 64);
+    await assertSound(dir);
   }));
 
 test('progress says how much of how much was moved', () =>

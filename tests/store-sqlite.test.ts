@@ -11,6 +11,8 @@ import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { DUE_SQL } from '../src/store/sqlite/claim.ts';
 import { openDatabase } from '../src/store/sqlite/schema.ts';
 import { storeContract } from './contract/store-contract.ts';
+import { createManualClock } from './support/manual-clock.ts';
+import { openMemoryArchive } from './support/memory-archive.ts';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gossamer-sqlite-'));
 
@@ -49,6 +51,16 @@ test('sqlite: the claim reads its sites from the due index, in order, without so
   rmSync(dir, { recursive: true });
   assert.match(plan, /SEARCH site USING INDEX site_due \(shard=\? AND due_at<\?\)/);
   assert.doesNotMatch(plan, /TEMP B-TREE|SCAN/);
+});
+
+test('sqlite: a database with another number of shards than its crawl is refused with a sentence', async () => {
+  const dir = folder();
+  const path = join(dir, 'crawl.db');
+  openDatabase(path, 7).close();
+  const open = (shards: number) => openSqliteStore({ path, shards, clock: () => createManualClock(), archive: () => openMemoryArchive() });
+  assert.throws(() => open(64), /has 7 shards, but crawl\.json says 64/);
+  await open(7).close();
+  rmSync(dir, { recursive: true });
 });
 
 test('sqlite: a database of an unknown layout is refused with a sentence', () => {

@@ -16,7 +16,7 @@ import { kindOf, withoutPassword } from '../store/place.ts';
 import type { Piece } from '../store/shared.ts';
 import type { StoreStart } from '../threads/messages.ts';
 import { diskFreeBytes } from './ceilings.ts';
-import { checkFixed, FILES, keepIdentity, readIdentity, writeIdentity, type Identity } from './folder.ts';
+import { checkFixed, FILES, keepIdentity, readIdentity, type Identity } from './folder.ts';
 import { lockCrawl } from './lock.ts';
 import { copyPieces, type MoveProgress } from './migrate/copy.ts';
 import { isSame, isSameCrawl, placesOf, type Places, type Wanted } from './migrate/places.ts';
@@ -164,7 +164,7 @@ const finish = async (identity: Identity, { dir, from, say }: MigrateOptions): P
     say(`the former store could not be told that the crawl was moved (${(error as Error).message}): run this again, or start no member on it`);
     return done;
   }
-  return writeIdentity(dir, rest.settings, rest);
+  return keepIdentity(dir, rest);
 };
 
 /** What was given as the source may be the password of the store that it was in, or of none. */

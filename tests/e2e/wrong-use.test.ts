@@ -28,7 +28,7 @@ before(async () => {
     const ran = await runBinary([...GOOD, '--dir', 'done', ...served.connectTo.flatMap((rule) => ['--connect-to', rule])], { cwd: home });
     assertCode(ran, 0);
   });
-  for (const name of ['broken', 'other-shards', 'other-list', 'other-format']) mkdirSync(join(home, name));
+  for (const name of ['broken', 'other-list', 'other-format']) mkdirSync(join(home, name));
   const identity = readFileSync(join(home, 'done', 'crawl.json'), 'utf8');
   file('broken/crawl.json', identity.slice(0, 100));
   const changed = (change: (read: { format: number; fixed: Record<string, unknown> }) => void): string => {
@@ -36,7 +36,6 @@ before(async () => {
     change(read);
     return JSON.stringify(read);
   };
-  file('other-shards/crawl.json', changed(({ fixed }) => (fixed['shards'] = 32)));
   file('other-list/crawl.json', changed(({ fixed }) => (fixed['publicSuffixList'] = 'of another year')));
   file('other-format/crawl.json', changed((read) => (read.format = 99)));
 });
@@ -94,7 +93,10 @@ const WRONG_USES: readonly WrongUse[] = [
   ['a resume with a seed file that is not there', ['resume', 'done', '--seeds', 'nothing.txt'], /"nothing\.txt" cannot be read/],
   ['a resume of a crawl whose crawl.json is broken', ['resume', 'broken'], /"broken\/crawl\.json" cannot be read .*: restore it from a copy/],
   ['a resume of a crawl of another format', ['resume', 'other-format'], /"other-format\/crawl\.json" is not of a kind that gossamer .* knows/],
-  ['a resume of a crawl with another number of shards', ['resume', 'other-shards'], /crawl "other-shards" was made with shards 32, this program has \d+: go on with gossamer/],
+  ['a store that is none', [...GOOD, '--store', 'mysql://me:secret@db', '--dir', 'new'], /--store "mysql:\/\/me@db" is not understood: write sqlite, redis:\/\/HOST:PORT, .* or postgres:\/\//],
+  ['a name that no store takes', [...GOOD, '--name', 'My Crawl', '--dir', 'new'], /--name "My Crawl" cannot be the name of a crawl: use up to 40 of the characters a-z, 0-9 and _/],
+  ['a resume in another store', ['resume', 'done', '--store', 'redis://127.0.0.1:1'], /the crawl is in sqlite, not in redis:\/\/127\.0\.0\.1:1: leave --store away, or move the crawl with "gossamer migrate"/],
+  ['a join without a shared store', ['join', 'new'], /only a crawl in Redis or PostgreSQL can be joined: give its address by --store/],
   ['a resume of a crawl with another public suffix list', ['resume', 'other-list'], /was made with publicSuffixList of another year, this program has/],
   ['the status of nothing', ['status', 'nothing'], /there is no crawl in "nothing"/],
   ['the status of two crawls', ['status', 'done', 'done'], /"done" is one word too many/],

@@ -22,7 +22,7 @@ export interface SqliteStoreOptions {
   readonly clock: (notBeforeMs: number) => Clock;
   /** The archive, cut to where its settled part ends. */
   readonly archive: (settled: ArchiveEnd) => Archive;
-  /** How many shards a new crawl gets; one that is there keeps its own. */
+  /** How many shards a new crawl gets; one that is there must have as many. */
   readonly shards?: number;
   /** See `SNAPSHOT_FROM`. */
   readonly snapshotFrom?: number;
@@ -137,9 +137,13 @@ const open = (options: SqliteStoreOptions): { book: Book; replayed: number } => 
       throw new StoreFault(`the store "${options.path}" has layout ${version}, this program knows ${SCHEMA_VERSION}`,
         'use the version of gossamer that made it');
     }
+    const shards = shardsIn(db);
+    if (options.shards !== undefined && shards !== options.shards) {
+      throw new StoreFault(`the store "${options.path}" has ${shards} shards, but crawl.json says ${options.shards}`, 'restore crawl.json from a copy; "gossamer migrate" changes the number');
+    }
     const { moment, archive } = readTally(db);
     const { seen, replayed } = loadSeen(db, options.path);
-    return { book: openBook({ db, shards: shardsIn(db), clock: options.clock(moment), archive: options.archive(archive), seen }), replayed };
+    return { book: openBook({ db, shards, clock: options.clock(moment), archive: options.archive(archive), seen }), replayed };
   } catch (error) {
     db?.close();
     throw storeFault(error);

@@ -1,0 +1,122 @@
+/** `gossamer migrate`: moves a stopped crawl to another store, or to another number of shards. */
+
+import { migrateCrawl, type Migrated, type MoveProgress, type Side } from '../../crawl/migrate.ts';
+import { SHARDS_MAX } from '../../crawl/migrate/places.ts';
+import { writeBytes, writeCount } from '../../lib/units.ts';
+import { knownTotal, settledTotal, type Census } from '../../model/census.ts';
+import { UsageError } from '../../model/read-settings.ts';
+import { SETTINGS } from '../../model/settings.ts';
+import type { Command, ExitCode } from '../command.ts';
+import type { Read } from '../flags.ts';
+import { bold, createTerminal, dim, type Terminal } from '../terminal.ts';
+import { crawlDirOf } from './dir.ts';
+
+/** A move that is over sooner shows no progress. */
+const QUIET_MS = 1_000;
+/** Without a terminal, a line this often; on one, the line is drawn again. */
+const LINE_MS = 5_000;
+const DRAW_MS = 200;
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  usage: 'migrate <dir> --to WHERE [--from WHERE] [--name NAME] [--shards N]',
+  says: 'Move a stopped crawl to another store, or to another number of shards: every link, page, site and clock. The crawl stays where it is until ' +
+    'the copy is whole, so a move that was interrupted is simply run again. The archive stays in <dir>; passwords can be in GOSSAMER_STORE (from) and GOSSAMER_STORE_TO.',
+  flags: [
+    { name: 'to', value: 'WHERE', says: 'sqlite (in the directory), redis://HOST or postgres://HOST/DB; left away with --shards: where it is' },
+    { name: 'from', value: 'WHERE', says: 'where it is now, which the crawl knows: checked, and good for a password' },
+    { name: SETTINGS.name.flag, value: 'NAME', says: SETTINGS.name.says },
+    { name: 'shards', value: 'N', says: `slices that the sites are dealt into, 1 to ${SHARDS_MAX} (default: as it has now)` },
+  ],
+  example: 'gossamer migrate ./crawl --to redis://127.0.0.1 && gossamer resume ./crawl',
+  run: async (read) => {
+    const dir = crawlDirOf(read);
+    const terminal = createTerminal();
+    const stopping = new AbortController();
+    // A second one need not wait: a move can be killed at any moment.
+    const stop = (): void => (stopping.signal.aborted ? process.exit(130) : stopping.abort());
+    process.on('SIGINT', stop).on('SIGTERM', stop);
+    try {
+      const migrated = await migrateCrawl({
+        dir, from: valueOf(read, 'from'), to: valueOf(read, 'to'), name: valueOf(read, SETTINGS.name.flag), shards: shardsOf(read),
+        say: terminal.warn, onProgress: showProgress(terminal), stop: stopping.signal,
+      });
+      terminal.draw([]);
+      console.log(linesOf(dir, migrated).join('\n'));
+      return (migrated.kind === 'stopped' ? 3 : 0) satisfies ExitCode;
+    } finally {
+      terminal.release();
+      process.off('SIGINT', stop).off('SIGTERM', stop);
+    }
+  },
+};
+
+const valueOf = ({ values }: Read, name: string): string | undefined => values.get(name)?.[0];
+
+const shardsOf = (read: Read): number | undefined => {
+  const text = valueOf(read, 'shards');
+  if (text === undefined) return undefined;
+  if (!/^\d+$/.test(text)) throw new UsageError(`--shards "${text}" is not understood: write a whole number`);
+  return Number(text);
+};
+
+const showProgress = ({ isLive, draw, warn }: Terminal): ((progress: MoveProgress) => void) => {
+  const startedAt = performance.now();
+  const everyMs = isLive ? DRAW_MS : LINE_MS;
+  let lastAt = startedAt + QUIET_MS - everyMs;
+  return (progress) => {
+    const now = performance.now();
+    // The end may take its time and tells nothing meanwhile.
+    if (now - lastAt < everyMs && !(progress.phase === 'finishing' && now - startedAt >= QUIET_MS)) return;
+    lastAt = now;
+    const line = lineOf(progress, now - startedAt);
+    if (isLive) draw([line]);
+    else warn(line);
+  };
+};
+
+const lineOf = ({ phase, links, linksTotal, pages, pagesTotal }: MoveProgress, elapsedMs: number): string => {
+  if (phase === 'finishing') return 'all is copied: indexes and counters are next';
+  const total = linksTotal + pagesTotal;
+  const rate = ((links + pages) * 1_000) / elapsedMs;
+  return `moved ${writeCount(links)} of ${writeCount(linksTotal)} waiting links, ${writeCount(pages)} of ${writeCount(pagesTotal)} pages` +
+    `${total > 0 ? ` (${Math.floor((100 * (links + pages)) / total)} %)` : ''}, ${writeCount(rate)}/s`;
+};
+
+const linesOf = (dir: string, migrated: Migrated): string[] => {
+  switch (migrated.kind) {
+    case 'stopped':
+      return [`stopped; the crawl "${dir}" is where it was. Run it again to move it`];
+    case 'finished':
+      return [bold(`Crawl ${dir} was moved to ${migrated.store} before; the rest is put away now`), ...leftLines(migrated.left)];
+    case 'moved':
+      return [
+        bold(`Crawl ${dir} was moved to ${placeOf(migrated.to)}`),
+        ...tableOf(migrated.from, migrated.to),
+        ...leftLines(migrated.left),
+        dim('  go on'), `    gossamer resume ${dir}`,
+      ];
+    default:
+      return migrated satisfies never;
+  }
+};
+
+const placeOf = ({ store, name, shards }: Side): string => `${store}${store.includes('://') ? ` as "${name}"` : ''}, ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
+
+const leftLines = (left: readonly string[]): string[] => left.map((path) => `  ${path} is what it was before: delete it when you do not need it`);
+
+const ROWS: readonly (readonly [string, (census: Census) => string])[] = [
+  ['pages', (census) => writeCount(census.pages)],
+  ['links', (census) => writeCount(knownTotal(census))],
+  ['waiting', (census) => writeCount(census.waiting)],
+  ['parked', (census) => writeCount(census.parked)],
+  ['held', (census) => writeCount(census.held)],
+  ['settled', (census) => writeCount(settledTotal(census))],
+  ['sites', (census) => writeCount(census.sites.known)],
+  ['archive', (census) => writeBytes(census.archivedBytes)],
+];
+
+const tableOf = (from: Side, to: Side): string[] => [
+  `  ${''.padEnd(10)}${'before'.padStart(14)}${'after'.padStart(14)}`,
+  ...ROWS.map(([name, write]) => `  ${name.padEnd(10)}${write(from.census).padStart(14)}${write(to.census).padStart(14)}`),
+];

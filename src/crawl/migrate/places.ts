@@ -1,0 +1,68 @@
+/** Where a crawl is and where it goes, from what a person said and what the environment adds. */
+
+import { UsageError } from '../../model/read-settings.ts';
+import { EMBEDDED, isSamePlace, kindOf, storeKind, withoutPassword } from '../../store/place.ts';
+import type { StoreStart } from '../../threads/messages.ts';
+import type { Identity } from '../folder.ts';
+import { crawlNameOf, knownStore, memberOf, STORE_VARIABLE, storeStart } from '../store-place.ts';
+
+/** The address of the store that a crawl is moved to, as GOSSAMER_STORE has that of the store it is in. */
+export const TARGET_VARIABLE = 'GOSSAMER_STORE_TO';
+
+/** Far more than there can be threads; a census asks every shard. */
+export const SHARDS_MAX = 1_024;
+
+export interface Wanted {
+  /** Must be where the crawl is; may bring the password. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly name?: string | undefined;
+  readonly shards?: number | undefined;
+}
+
+export interface Places {
+  readonly from: StoreStart;
+  readonly to: StoreStart;
+}
+
+/** Throws a UsageError when what was asked for cannot be. */
+export const placesOf = (dir: string, identity: Identity, wanted: Wanted): Places => {
+  const kept = identity.settings.store ?? EMBEDDED;
+  if (wanted.from !== undefined && !isSamePlace(checked(wanted.from, '--from'), kept)) {
+    throw new UsageError(`crawl "${dir}" is in ${kept}, not in ${withoutPassword(wanted.from)}: leave --from away`);
+  }
+  const { shards } = wanted;
+  if (shards !== undefined && !(Number.isInteger(shards) && shards >= 1 && shards <= SHARDS_MAX)) {
+    throw new UsageError(`--shards ${shards} cannot be: give a whole number from 1 to ${SHARDS_MAX}`);
+  }
+  const from = storeStart(dir, identity, knownStore(kept, wanted.from));
+  const url = targetOf(wanted, from.url);
+  if (kindOf(url) === 'sqlite' && wanted.name !== undefined) throw new UsageError('--name is for a crawl in Redis or PostgreSQL: leave it away');
+  const crawl = kindOf(url) === 'sqlite' ? from.crawl : crawlNameOf(wanted.name ?? identity.settings.name ?? '', dir);
+  return { from, to: { url, crawl, member: memberOf(identity), shards: shards ?? from.shards } };
+};
+
+/** Whether there is nothing to move. */
+export const isSame = ({ from, to }: Places): boolean => isSameCrawl(from, to) && from.shards === to.shards;
+
+/** Whether both are the same crawl in the same store. */
+export const isSameCrawl = (a: StoreStart, b: StoreStart): boolean =>
+  isSamePlace(a.url, b.url) && (kindOf(a.url) === 'sqlite' || a.crawl === b.crawl);
+
+/** With another number of shards alone the crawl stays where it is. */
+const targetOf = ({ to, shards }: Wanted, from: string): string => {
+  const given = to ?? (process.env[TARGET_VARIABLE] || (shards === undefined ? undefined : from));
+  if (given === undefined) throw new UsageError(`where to is missing: give --to, such as ${EMBEDDED}, redis://HOST:PORT or postgres://USER@HOST:PORT/DATABASE`);
+  const url = checked(given, '--to');
+  if (hasPassword(url)) return url;
+  // The password may be in the environment, or be that of the store it comes from.
+  const told = [process.env[TARGET_VARIABLE], process.env[STORE_VARIABLE], from];
+  return told.find((text) => text !== undefined && storeKind(text) !== null && isSamePlace(text, url) && hasPassword(text)) ?? url;
+};
+
+const hasPassword = (text: string): boolean => withoutPassword(text) !== text;
+
+const checked = (text: string, flag: string): string => {
+  if (storeKind(text) !== null) return text;
+  throw new UsageError(`${flag} "${withoutPassword(text)}" is not understood: write ${EMBEDDED}, redis://HOST:PORT, rediss://HOST:PORT or postgres://USER@HOST:PORT/DATABASE`);
+};

@@ -1,0 +1,143 @@
+/** Moves to and from stores that are shared: killed at any moment, met by other crawls, and remembered there. */
+
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readIdentity } from '../../src/crawl/folder.ts';
+import { endBinaries, runBinary, startBinary } from '../support/binary.ts';
+import { makeCrawl, openMade } from '../support/made-crawl.ts';
+import { assertSound, makeMoveScene, wholeOf } from '../support/move-scene.ts';
+import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
+import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { assertCode } from '../support/stage.ts';
+
+let redis: RedisServer;
+let postgres: PostgresServer;
+let scenes: Awaited<ReturnType<typeof makeMoveScene>>;
+before(async () => {
+  [redis, postgres, scenes] = await Promise.all([startRedis(), startPostgres(), makeMoveScene()]);
+});
+after(async () => {
+  endBinaries();
+  scenes?.remove();
+  await redis?.remove();
+  await postgres?.remove();
+});
+
+/** Each with the address of an empty store, which is in the environment too: a crawl keeps no password. */
+const STORES: Readonly<Record<string, () => Promise<string>>> = {
+  Redis: async () => (process.env['GOSSAMER_STORE'] = redis.url),
+  PostgreSQL: async () => (process.env['GOSSAMER_STORE'] = await postgres.database()),
+};
+
+interface Whole {
+  readonly sites: readonly { readonly site: string; readonly pace: { readonly dueAt: number } }[];
+  readonly lines: object;
+  readonly rest: readonly { readonly kind?: string; readonly at?: number; readonly url?: string }[];
+}
+
+/** Other stores have rules and sites in another order, and a clock of their own: a site may be due later than before, not earlier. */
+const comparable = (path: string): { bare: object; dues: ReadonlyMap<string, number> } => {
+  const { sites, lines, rest } = wholeOf(path) as Whole;
+  const robots = rest.filter(({ kind }) => kind === 'robots').length;
+  return {
+    bare: { lines, robots, rest: rest.filter(({ kind }) => kind !== 'robots'), sites: sites.map((one) => ({ ...one, pace: { ...one.pace, dueAt: 0 } })).toSorted((a, b) => (a.site < b.site ? -1 : 1)) },
+    dues: new Map(sites.map(({ site, pace }) => [site, pace.dueAt])),
+  };
+};
+
+const assertSame = (path: string, was: ReturnType<typeof comparable>): void => {
+  const is = comparable(path);
+  assert.deepEqual(is.bare, was.bare);
+  for (const [site, dueAt] of is.dues) assert.ok(dueAt >= was.dues.get(site)! - 0.001, `${site} is due ${was.dues.get(site)! - dueAt} ms too early`);
+};
+
+for (const [name, open] of Object.entries(STORES)) {
+  test(`${name}: there and back, nothing of a crawl changes, and verify finds no damage at either place`, () =>
+    scenes.open(async ({ dir, path, move }) => {
+      const was = comparable(path);
+      await move({ to: await open(), name: 'there_and_back', shards: 7 });
+      await assertSound(dir);
+      await move({ to: 'sqlite', shards: 64 });
+      await assertSound(dir);
+      assertSame(path, was);
+    }));
+
+  test(`${name}: a copy that was whole when the move was killed is taken as it is, unless the crawl went on meanwhile`, () =>
+    scenes.open(async ({ dir, path, move }) => {
+      const to = await open();
+      const twin = `${dir}-twin`;
+      cpSync(dir, twin, { recursive: true });
+      // As a kill between the end of the copy and the new crawl.json leaves it: the store has all, the directory knows nothing.
+      const moved = await move({ to, name: 'whole', onProgress: ({ phase }) => assert.ok(phase) });
+      assert.equal(moved.kind, 'moved');
+      for (const file of ['crawl.json', 'crawl.db']) cpSync(join(twin, file), join(dir, file));
+      const told: string[] = [];
+      const again = await move({ to, name: 'whole', onProgress: ({ phase }) => told.push(phase) });
+      assert.deepEqual([again.kind, told], ['moved', []]);
+      assert.equal(readIdentity(dir).settings.store, to.replace(/:[^:/@]+@/, '@'));
+
+      const store = openMade({ dir: twin, fileBytesMax: 30_000 });
+      await store.steer([{ kind: 'mark', name: 'seeds', value: 10 }]);
+      await store.close();
+      for (const file of ['crawl.json', 'crawl.db']) cpSync(join(twin, file), join(dir, file));
+      await assert.rejects(move({ to, name: 'whole' }), /has a crawl "whole" already: a copy of this one from before it went on here; choose another --name/);
+      assert.equal(readIdentity(dir).settings.store, 'sqlite');
+      await assertSound(dir);
+      assert.ok(path);
+    }));
+
+  test(`${name}: another crawl of that name is not touched, and one that was moved away says where it is`, () =>
+    scenes.open(async (first) => scenes.open(async (second) => {
+      const to = await open();
+      await first.move({ to, name: 'taken' });
+      await first.move({ to: 'sqlite' });
+      // The same crawl is known by its id; this one is another.
+      const { dir } = second;
+      rmSync(dir, { recursive: true });
+      await makeCrawl({ dir, sites: 2, pages: 2, waiting: 2, keep: 'all', fileBytesMax: 1e6 });
+      await assert.rejects(second.move({ to, name: 'taken' }), /has a crawl "taken" already, another one: choose another --name/);
+      await assert.rejects(first.move({ to, name: 'taken' }), /already: this one, as it was before it was moved away from there; choose another --name/);
+      const joined = await runBinary(['join', `${dir}-late`, '--store', to, '--name', 'taken']);
+      assertCode(joined, 2);
+      assert.match(joined.stderr, /the crawl "taken" in .* was moved to sqlite/);
+      await assertSound(first.dir);
+    })));
+
+  test(`${name}: a move that is killed again and again comes to its end`, async (t) => {
+    const home = mkdtempSync(join(tmpdir(), 'gossamer-migrate-'));
+    const dir = join(home, 'crawl');
+    const path = join(dir, 'crawl.db');
+    try {
+      await makeCrawl({ dir, sites: 100, pages: 300, waiting: 30_000, keep: 'all', fileBytesMax: 1e9 });
+      const was = comparable(path);
+      const to = await open();
+      const words = ['migrate', dir, '--to', to, '--name', 'killed', '--shards', '16'];
+      let kills = 0;
+      for (let n = 0; n < KILLS; n++) {
+        const run = startBinary(words);
+        await pause(FIRST_MS + n * STEP_MS);
+        run.send('SIGKILL');
+        if ((await run.ended).signal === 'SIGKILL') kills++;
+        else break;
+      }
+      t.diagnostic(`${kills} kills met a move under way`);
+      const ran = await runBinary(words);
+      if (readIdentity(dir).settings.store === 'sqlite') assertCode(ran, 0);
+      await assertSound(dir);
+      assertCode(await runBinary(['migrate', dir, '--from', to, '--to', 'sqlite', '--shards', '64']), 0);
+      assertSame(path, was);
+      await assertSound(dir);
+    } finally {
+      rmSync(home, { recursive: true });
+    }
+  });
+}
+
+const KILLS = 8;
+/** Before that the binary has not begun. */
+const FIRST_MS = 350;
+const STEP_MS = 150;
