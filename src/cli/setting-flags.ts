@@ -36,6 +36,7 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   diskReserveBytes: ['Machine'],
   store: ['Machine'],
   name: ['Machine', 'rare'],
+  frontier: ['Machine', 'rare'],
   keep: ['Output'],
 };
 

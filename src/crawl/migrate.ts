@@ -101,7 +101,7 @@ const sideOf = ({ url, crawl, shards }: StoreStart, census: Census): Side => ({ 
 const withPlace = (identity: Identity, { from, to }: Places): Identity => ({
   ...identity,
   fixed: { ...identity.fixed, shards: to.shards },
-  settings: { ...identity.settings, store: withoutPassword(to.url), name: to.crawl },
+  settings: { ...identity.settings, store: withoutPassword(to.url), name: to.crawl, frontier: to.frontier ?? 'store' },
   movedFrom: { store: withoutPassword(from.url), name: from.crawl, shards: from.shards },
 });
 

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readConnectTo } from '../fetch/connect-to.ts';
 import { writeBytes } from '../lib/units.ts';
 import { completeSettings, UsageError } from '../model/read-settings.ts';
-import type { Settings } from '../model/settings.ts';
+import type { FrontierPlace, Settings } from '../model/settings.ts';
 import { kindOf } from '../store/place.ts';
 import type { StoreStart } from '../threads/messages.ts';
 import { SHARDS } from '../url/shard.ts';
@@ -45,6 +45,7 @@ const checked = async (settings: Settings): Promise<Settings> => {
   for (const text of settings.connectTo) {
     if (!readConnectTo(text)) throw new UsageError(`--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`);
   }
+  if (settings.frontier === 'files' && kindOf(settings.store) !== 'redis') throw new UsageError('--frontier files is for a crawl in Redis: give its address by --store, or leave it away');
   checkDescriptors(settings);
   return { ...settings, hooks: await checkHooks(settings.hooks) };
 };
@@ -90,6 +91,7 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const former = finishMove(dir, found);
   const url = knownStore(former.settings.store, request.settings.store);
   checkName(former, request.settings.name);
+  checkFrontier(former, request.settings.frontier);
   const settings = await checked(completeSettings({ ...former.settings, ...request.settings, store: url }, availableParallelism()));
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   const more = seeds.file !== null || seeds.urls.length > 0;
@@ -115,6 +117,12 @@ const checkName = (former: Identity, name: string | undefined): void => {
   throw new UsageError(`the crawl is called "${former.settings.name}", which cannot be changed: leave --name away`);
 };
 
+const checkFrontier = (former: Omit<Identity, 'member'>, frontier: FrontierPlace | undefined): void => {
+  const { frontier: kept = 'store' } = former.settings;
+  if (frontier === undefined || frontier === kept) return;
+  throw new UsageError(`the waiting links of the crawl lie in ${kept === 'files' ? 'files' : 'its store'}, which cannot be changed: leave --frontier away`);
+};
+
 export interface JoinRequest {
   readonly dir: string;
   /** Those of the crawl hold; given here are the ones that this member has for itself. `store` and `name` say which crawl. */
@@ -130,6 +138,8 @@ export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Pro
   const place = { url, crawl: crawlNameOf(given.name ?? '', dir), shards: SHARDS, say };
   const crawl = await identityIn(place);
   checkFixed(dir, crawl);
+  if (crawl.settings.frontier === 'files') throw new UsageError(`the waiting links of the crawl "${place.crawl}" lie in files of the machine it was begun on: it cannot be joined, resume it there`);
+  checkFrontier(crawl, given.frontier);
   const threads = { fetchers: undefined, parsers: undefined }; // this machine may be another
   const settings = await checked(completeSettings({ ...defined({ ...crawl.settings, ...threads }), ...given, store: url, name: place.crawl }, availableParallelism()));
   checkDisk(dir, settings);

@@ -41,6 +41,7 @@ export const crawlNameOf = (name: string, dir: string): string => {
 /** What the store thread opens. */
 export const storeStart = (dir: string, identity: Identity, url: string): StoreStart => ({
   url, crawl: crawlNameOf(identity.settings.name ?? '', dir), member: memberOf(identity), shards: Number(identity.fixed.shards),
+  frontier: identity.settings.frontier ?? 'store',
 });
 
 export const memberOf = ({ member, id }: Identity): string => member ?? id;

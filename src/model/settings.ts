@@ -1,6 +1,8 @@
 /** All settings of a crawl in one table: flags, help, checks and the reference page come from it. */
 
 export type Keep = 'all' | 'text' | 'none';
+/** Where the waiting links of a crawl in Redis lie. */
+export type FrontierPlace = 'store' | 'files';
 
 export interface Settings {
   readonly email: string;
@@ -29,6 +31,7 @@ export interface Settings {
   readonly hooks: string;
   readonly store: string;
   readonly name: string;
+  readonly frontier: FrontierPlace;
 }
 
 /** How a setting is written: in a flag, in the help, in the reference page. */
@@ -82,6 +85,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   diskReserveBytes: { flag: 'disk-reserve', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 3, least: 0, says: 'stop when less than SIZE is free' },
   store: { flag: 'store', kind: 'text', value: 'WHERE', fallback: 'sqlite', says: 'where links wait: sqlite (in the directory), redis://HOST or postgres://HOST/DB' },
   name: { flag: 'name', kind: 'text', value: 'NAME', fallback: '', says: 'name of the crawl in Redis or PostgreSQL (default: that of its directory)' },
+  frontier: { flag: 'frontier', kind: 'choice', value: 'store|files', fallback: 'store', choices: ['store', 'files'], says: 'where the waiting links of a crawl in Redis lie: in it, or in files of this machine' },
   hooks: { flag: 'hooks', kind: 'text', value: 'MODULE', fallback: '', says: 'your own module: accept(link) decides, extract(page) adds' },
 };
 

@@ -53,6 +53,8 @@ export interface SharedSurvey {
   readonly placed: AsyncIterable<PlacedPage> | Iterable<PlacedPage>;
   /** Where the settled part of this member's archive ends. */
   readonly end: ArchiveEnd;
+  /** Records before that end that belong to no page, as the next start will list them: the process was killed in the middle of a batch. */
+  readonly dead?: readonly { readonly file: string; readonly offset: number; readonly bytes: number }[];
 }
 
 export const WRONG_NAMED_MAX = 50;

@@ -8,6 +8,7 @@
 import type { Archive, Store } from '../frontier/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ArchiveEnd } from '../model/census.ts';
+import type { FrontierPlace } from '../model/settings.ts';
 import { kindOf } from './place.ts';
 import type { SharedCrawl, SharedPlace } from './shared-crawl.ts';
 
@@ -23,6 +24,8 @@ export interface SharedStoreOptions extends SharedPlace {
   readonly dead: (records: readonly DeadRecords[]) => void;
   /** Null for the server's time, which crawls use. */
   readonly clock: Clock | null;
+  /** Where waiting links lie, for a store that has the choice. */
+  readonly frontier?: FrontierPlace;
 }
 
 /** Records of a settlement that was refused, where others lie behind them. */

@@ -4,7 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
 import type { Refused } from '../model/outcome.ts';
-import type { Settings } from '../model/settings.ts';
+import type { FrontierPlace, Settings } from '../model/settings.ts';
 import type { LoopDelay } from '../observe/snapshot.ts';
 import type { Fault } from './fault.ts';
 
@@ -31,6 +31,8 @@ export interface StoreStart {
   readonly crawl: string;
   readonly member: string;
   readonly shards: number;
+  /** Where the waiting links of a crawl in Redis lie; in it, unless that is said. */
+  readonly frontier?: FrontierPlace;
 }
 
 export interface FetchStart extends ThreadStart {

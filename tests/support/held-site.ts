@@ -20,9 +20,9 @@ export interface HeldSites {
 const SITES = 6;
 const PAGES_PER_SITE = 6;
 
-export const serveHeldSites = async (): Promise<HeldSites> => {
-  const hosts = Array.from({ length: SITES }, (_, n) => `held-${n}.example`);
-  const paths = ['/', ...Array.from({ length: PAGES_PER_SITE - 2 }, (_, n) => `/page-${n}`), '/held'];
+export const serveHeldSites = async (sites = SITES, pagesPerSite = PAGES_PER_SITE): Promise<HeldSites> => {
+  const hosts = Array.from({ length: sites }, (_, n) => `held-${n}.example`);
+  const paths = ['/', ...Array.from({ length: pagesPerSite - 2 }, (_, n) => `/page-${n}`), '/held'];
   const body = paths.map((path) => `<a href="${path}">${path}</a>`).join('\n');
   const asked: string[] = [];
   const held = new Set<ServerResponse>();

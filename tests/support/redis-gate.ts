@@ -9,6 +9,8 @@ export interface RedisGate {
   commands: number;
   /** Whether its answers come back. */
   answers: boolean;
+  /** The last command that reaches the server gets no answer. */
+  lastUnanswered: boolean;
   /** Ends all connections, as a network that fails does. */
   cut(): void;
   close(): Promise<void>;
@@ -24,6 +26,7 @@ export const openGate = async (serverPort: number): Promise<RedisGate> => {
       for (let end = commandEnd(rest); end > 0; end = commandEnd(rest)) {
         if (gate.commands > 0) {
           gate.commands -= 1;
+          if (gate.commands === 0 && gate.lastUnanswered) gate.answers = false;
           redis.write(rest.subarray(0, end));
         }
         rest = rest.subarray(end);
@@ -46,6 +49,7 @@ export const openGate = async (serverPort: number): Promise<RedisGate> => {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     commands: Infinity,
     answers: true,
+    lastUnanswered: false,
     cut: () => sockets.forEach((socket) => socket.destroy()),
     close: async () => {
       gate.cut();

@@ -56,10 +56,10 @@ export const pagesOf = (folder: MemberFolder): PlacedPage[] => {
 
 export const removeMember = ({ dir }: MemberFolder): void => rmSync(dir, { recursive: true, force: true });
 
-export const redisContract = (name: string, url: () => string): void =>
+export const redisContract = (name: string, url: () => string, changes: Partial<Pick<RedisStoreOptions, 'frontier' | 'frontierLimits'>> = {}): void =>
   storeContract(name, async ({ clock, archive, from }) => {
     const folder = (from as MemberFolder | null) ?? createMember();
-    const store = await openMember(folder, { url: url(), archive, clock });
+    const store = await openMember(folder, { url: url(), archive, clock, ...changes });
     return {
       store,
       pages: () => pagesOf(folder),

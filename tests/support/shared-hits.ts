@@ -75,23 +75,22 @@ export interface HitCounts {
   readonly serverKills: number;
 }
 
-/** Rows of hits, one row for each crawl; `leave` and `sleep` end a long one in turn. */
+/** Rows of hits, one row for each crawl: first those with the server's, which end in turn with a process left and a process asleep. */
 export const drawHits = ({ kills, serverKills }: HitCounts, dice: Dice): SharedHit[][] => {
   const long = Math.ceil(serverKills / SERVER_HITS_PER_CRAWL);
-  const rows = Array.from({ length: long }, (_, n): SharedHit[] => {
-    const servers = Math.floor(serverKills / long) + (n < serverKills % long ? 1 : 0);
-    return Array.from({ length: servers }, () => 'server');
-  });
-  const ends = rows.map((_, n): SharedHit => (n % 2 === 0 ? 'leave' : 'sleep')).filter((end, n) => end === 'sleep' || n / 2 < kills);
+  const ends = Array.from({ length: long }, (_, n): SharedHit => (n % 2 === 1 || n / 2 >= kills ? 'sleep' : 'leave'));
+  const left = kills - ends.filter((hit) => hit === 'leave').length;
   const others = Math.round(kills / KILLS_PER_OTHER);
-  const quick: SharedHit[] = [...Array<SharedHit>(Math.max(0, kills - ends.filter((end) => end === 'leave').length)).fill('kill'), ...Array<SharedHit>(others).fill('stop'), ...Array<SharedHit>(others).fill('pause')];
-  for (const hit of shuffled(quick, dice)) {
-    const row = rows.find(({ length }, n) => length < HITS_PER_CRAWL_MAX - (n < long ? 1 : 0));
-    if (row) row.push(hit);
-    else rows.push([hit]);
-  }
-  return rows.map((row, n) => [...shuffled(row, dice), ...(n < long && ends[n] ? [ends[n]] : [])]);
+  const quick = shuffled([...many('kill', left), ...many('stop', others), ...many('pause', others)], dice);
+  const rows = ends.map((end, n) => {
+    const servers = many('server', Math.floor(serverKills / long) + (n < serverKills % long ? 1 : 0));
+    return [...shuffled([...servers, ...quick.splice(0, HITS_PER_CRAWL_MAX - 1 - servers.length)], dice), end];
+  });
+  while (quick.length > 0) rows.push(quick.splice(0, HITS_PER_CRAWL_MAX));
+  return rows;
 };
+
+const many = (hit: SharedHit, count: number): SharedHit[] => Array<SharedHit>(count).fill(hit);
 
 const shuffled = <T>(list: readonly T[], dice: Dice): T[] => {
   const left = [...list];

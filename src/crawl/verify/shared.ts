@@ -44,7 +44,7 @@ export const checkShared = async (options: SharedCheck): Promise<Figures> => {
     await checkSeedFile(dir, mark, found);
     await spool.fill(survey);
     const archive = await checkArchive({
-      dir: join(dir, FILES.warc), rows: spool.rows(), settled: survey.end, dead: readDead(dir), found,
+      dir: join(dir, FILES.warc), rows: spool.rows(), settled: survey.end, dead: [...readDead(dir), ...(survey.dead ?? []).map((one) => ({ ...one, why: 'it was not settled' }))], found,
       onProgress: (done, total) => onProgress({ phase: 'archive', done, total, unit: 'bytes' }),
     });
     return {

@@ -5,8 +5,11 @@ import type { Archive, StoreFault } from '../../frontier/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import { shardOf } from '../../url/shard.ts';
+import { lineOf } from './claim-files.ts';
+import type { Frontier } from './frontier.ts';
 import { readWaiting } from './line-text.ts';
 import type { Rows } from './rows.ts';
+import type { Tending } from './tend.ts';
 import type { Call, Wire } from './wire.ts';
 
 /** Bytes of the archive that belong to no page: their settlement was refused, and others lie behind them already. */
@@ -26,6 +29,9 @@ export interface Book {
   readonly clock: Clock | null;
   /** Leases that this process was given and has not settled: a settlement of any other is refused here already. */
   readonly leases: Set<number>;
+  /** The files that lines lie in; null where they lie in Redis. */
+  readonly frontier: Frontier | null;
+  readonly tending: Tending | null;
   readonly hints: Hint[];
   /** The shard a claim starts with, so that each gets its turn. */
   turn: number;
@@ -52,7 +58,7 @@ const HINT_MS_MAX = 1_000;
 export const createHints = (shards: number): Hint[] =>
   Array.from({ length: shards }, () => ({ dueAt: -Infinity, endsAt: -Infinity, now: 0, learnedAtMs: -Infinity }));
 
-const isKnown = ({ learnedAtMs }: Hint): boolean => performance.now() - learnedAtMs < HINT_MS_MAX;
+const isKnown = ({ learnedAtMs }: Hint, atMs = performance.now()): boolean => atMs - learnedAtMs < HINT_MS_MAX;
 
 /** The time of a shard, as far as it is known without asking; nodes of a cluster each have their own. */
 const timeOf = ({ clock, hints }: Book, shard: number): number => clock?.now() ?? hints[shard]!.now + (performance.now() - hints[shard]!.learnedAtMs);
@@ -66,9 +72,9 @@ export const isDue = (book: Book, shard: number): boolean => {
 /** Whether a look at this shard may give a visit, or free a lease. */
 export const mayGive = (book: Book, shard: number): boolean => !isKnown(book.hints[shard]!) || isDue(book, shard);
 
-/** When the next site of these shards is due: at once, where that is not known. Null when none waits. */
-export const nextDueAt = (book: Book, shards: readonly number[]): number | null => {
-  const next = shards.reduce((least, shard) => Math.min(least, isKnown(book.hints[shard]!) ? book.hints[shard]!.dueAt : 0), Infinity);
+/** When the next site of these shards is due: at once, where that was not known at that moment and was not learned since. Null when none waits. */
+export const nextDueAt = (book: Book, shards: readonly number[], atMs: number): number | null => {
+  const next = shards.reduce((least, shard) => Math.min(least, isKnown(book.hints[shard]!, atMs) ? book.hints[shard]!.dueAt : 0), Infinity);
   return next === Infinity ? null : next;
 };
 
@@ -91,6 +97,15 @@ export const byShard = <T extends { readonly site: string }>(book: Book, batch: 
   return parts;
 };
 
+/** In files it is named by a reference to its line: file, offset, that line and the one behind it, tries. */
+const givenUp = ({ frontier }: Book, text: readonly string[]): readonly [site: string, at: string, via: string, line: string] => {
+  const [site, at, via, line] = text as [string, string, string, string];
+  if (!frontier) return [site, at, via, line];
+  const [file, offset, number, , tries] = via.split(' ');
+  const found = lineOf(frontier, `${file} ${offset} ${number} ${tries}`);
+  return [site, at, found.via, found.line];
+};
+
 /**
  * Writes the rows of links that were given up. They stay on a list in Redis until that is done; that they come off it
  * is not waited for: a link that stays on it is met again at the next start, and its row is known.
@@ -98,7 +113,7 @@ export const byShard = <T extends { readonly site: string }>(book: Book, batch: 
 export const writeGivenUp = (book: Book, shard: number, texts: readonly string[]): void => {
   if (texts.length === 0) return;
   book.rows.giveUp(texts.map((text) => {
-    const [site, at, via, line] = text.split('\n') as [string, string, string, string];
+    const [site, at, via, line] = givenUp(book, text.split('\n'));
     const { link, tries } = readWaiting(line, via, site);
     return { shard, page: unansweredPage({ link, tries, outcome: 'gave-up', at: Number(at) }) };
   }));

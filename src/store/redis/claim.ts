@@ -6,8 +6,9 @@ import { CLAIMS_MAX, type Ask, type Claimed } from '../../frontier/store.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import type { Visit } from '../../model/visit.ts';
 import { isDue, learn, mayGive, nextDueAt, writeGivenUp, type Book } from './book.ts';
+import { fillIn, type Filled } from './claim-files.ts';
 import { readWaiting } from './line-text.ts';
-import type { Call } from './wire.ts';
+import type { Answer, Call } from './wire.ts';
 
 /** The lock around the last pages opens by itself after this, if its holder died. */
 const LOCK_MS = 10_000;
@@ -19,9 +20,10 @@ const SHARDS_ENOUGH = 16;
 
 export const claim = async (book: Book, ask: Ask): Promise<Claimed> => {
   for (;;) {
+    const begunMs = performance.now();
     const { visits, lost, full } = ask.pagesMax === null ? await take(book, ask, ask.visits) : await takeLocked(book, ask, ask.pagesMax);
     // What came is visited, though other answers were lost: their leases run out by themselves.
-    if (visits.length > 0 || !lost) return { visits, nextDueAt: full ? null : nextDueAt(book, ask.shards) };
+    if (visits.length > 0 || !lost) return { visits, nextDueAt: full ? null : nextDueAt(book, ask.shards, begunMs) };
     await book.wire.back();
   }
 };
@@ -49,12 +51,13 @@ const take = async (book: Book, ask: Ask, room: number, until = Infinity): Promi
     const calls = asked.map((shard, i) => callFor(book, ask, { shard, visits: onlyLook ? 0 : Math.floor(left / asked.length) + (i < left % asked.length ? 1 : 0) }));
     const answers = await book.wire.once(calls);
     const haveMore: number[] = [];
+    const filled = book.frontier && (await fillIn(book.frontier, asked.map((shard, i) => ({ shard, leased: leasedIn(answers[i]!) }))));
     for (const [i, answer] of answers.entries()) {
       if (answer.kind !== 'answered') continue;
       const value = answer.value as ClaimAnswer;
       const { now, dueAt, endsAt } = learn(book, asked[i]!, value);
       if (Math.min(dueAt, endsAt) <= now) haveMore.push(asked[i]!);
-      visits.push(...value[3].map((text) => visitOf(text, Number(value[0]))));
+      visits.push(...value[3].map((text, n) => visitOf(filled ? withLink(text, filled[i]![n]!) : text, Number(value[0]))));
       writeGivenUp(book, asked[i]!, value[4]);
     }
     for (const { lease } of visits) book.leases.add(lease);
@@ -90,6 +93,11 @@ const callFor = (book: Book, ask: Ask, { shard, visits }: { shard: number; visit
 /** Site, lease, its end, link, where it was found, dueAt, delay, crawl delay, response time, failures, rules. */
 type VisitText = readonly [string, string, string, string, string, string, string, string, string, string, string];
 type ClaimAnswer = readonly [now: string, dueAt: string, endsAt: string, visits: readonly VisitText[], givenUp: readonly string[]];
+
+/** The lines that a shard leased, as it names them. */
+const leasedIn = (answer: Answer): string[] => (answer.kind === 'answered' ? (answer.value as ClaimAnswer)[3].map(([, , , line]) => line) : []);
+
+const withLink = (text: VisitText, { line, via, rules }: Filled): VisitText => text.with(3, line).with(4, via).with(10, rules) as unknown as VisitText;
 
 const visitOf = ([site, lease, ends, line, via, dueAt, delayMs, crawlDelayMs, responseMs, failures, rules]: VisitText, now: number): Visit => {
   const { link, tries } = readWaiting(line, via, site);

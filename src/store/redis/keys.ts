@@ -14,11 +14,13 @@ import { StoreFault } from '../../frontier/store.ts';
  * - `robots`  hash: origin -> its rules
  * - `batch`   hash: member -> the last batch that it settled here, and what of it was refused
  * - `gone`    list of one member: links given up whose rows it has not written yet
+ * - `moving`  text: the move that fills the shard, until the crawl is whole
+ * - `files`   hash: file -> lines of it that are referred to, where lines lie in files; and the last opening
  *
- * Scripts derive from the tag: `site:<name>` (hash), `line:<name>` (list of blocks of links), `seen:<n>` (set of
+ * Scripts derive from the tag: `site:<name>` (hash), `line:<name>` (list of blocks of links, or of references to them), `seen:<n>` (set of
  * fingerprints), `mine:<member>` (set of the sites that this member leases).
  */
-export type KeyName = 'count' | 'due' | 'lease' | 'leased' | 'parked' | 'held' | 'robots' | 'batch' | 'gone' | 'sites' | 'meta' | 'notes' | 'room';
+export type KeyName = 'count' | 'due' | 'lease' | 'leased' | 'parked' | 'held' | 'robots' | 'batch' | 'gone' | 'sites' | 'moving' | 'files' | 'meta' | 'notes' | 'room';
 
 export interface Keys {
   /** The tag of a shard, with which all its keys begin. */

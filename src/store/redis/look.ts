@@ -19,6 +19,8 @@ export interface Look {
   layout(): Promise<Layout | null>;
   /** How many shards the crawl has; throws a StoreFault when there is none. */
   shards(): Promise<number>;
+  /** The same, once it was asked for. */
+  shardsKnown: number | null;
 }
 
 /** Who looks is no member: it has no leases and no archive. */
@@ -31,15 +33,17 @@ export const openLook = async (place: SharedPlace): Promise<Look> => {
   const wire = createWire({ client, where, warnings, keys, member: NOBODY, clock: null, say: place.say });
   const look: Look = {
     place, keys, wire, client, where,
+    shardsKnown: null,
     layout: async () => {
       const [[, flat]] = (await wire.all([{ name: 'meta', shard: 0, args: [] }])) as [[string, string[]]];
       const said = new Map(pairs(flat));
       return said.has('layout') ? readLayout(['layout', 'shards', 'moving'].map((name) => said.get(name) ?? null)) : null;
     },
     shards: async () => {
+      if (look.shardsKnown !== null) return look.shardsKnown;
       const there = await look.layout();
       if (there === null) throw new StoreFault(`Redis at ${where} has no crawl "${place.crawl}"`, 'look at --store and --name, or start it with "gossamer crawl"');
-      return there.shards;
+      return (look.shardsKnown = there.shards);
     },
   };
   try {

@@ -8,11 +8,12 @@ import type { OutcomeName } from '../../model/outcome.ts';
 import type { Page, Place, PlacedPage } from '../../model/settlement.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
 
-const LAYOUT = 1;
+/** What the tables mean. */
+export const ROWS_LAYOUT = 1;
 
 const TABLES = `
   CREATE TABLE page (
-    id INTEGER PRIMARY KEY, site TEXT NOT NULL, url_key INTEGER NOT NULL, url TEXT NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, site TEXT NOT NULL, url_key INTEGER NOT NULL, url TEXT NOT NULL,
     outcome TEXT NOT NULL, status INTEGER, at REAL NOT NULL, duration_ms REAL NOT NULL,
     content_type TEXT NOT NULL, bytes INTEGER NOT NULL, title TEXT NOT NULL, language TEXT NOT NULL,
     redirect TEXT NOT NULL, digest TEXT NOT NULL, truncated TEXT NOT NULL, noindex INTEGER NOT NULL,
@@ -25,7 +26,7 @@ const TABLES = `
     only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL,
     before_file TEXT NOT NULL, before_bytes INTEGER NOT NULL, end_file TEXT NOT NULL, end_bytes INTEGER NOT NULL, parts TEXT NOT NULL
   ) STRICT;
-  PRAGMA user_version = ${LAYOUT};
+  PRAGMA user_version = ${ROWS_LAYOUT};
 `;
 
 /** What one settlement of a batch has left on this machine. */
@@ -67,7 +68,7 @@ export interface Rows {
   close(): void;
 }
 
-const COLUMNS = `site, url_key, url, outcome, status, at, duration_ms, content_type, bytes, title, language, redirect,
+export const COLUMNS = `site, url_key, url, outcome, status, at, duration_ms, content_type, bytes, title, language, redirect,
   digest, truncated, noindex, depth, via, tries, robots, detail, extracted, file, offset, length, group_length`;
 
 export const openRows = (path: string): Rows => {
@@ -76,9 +77,9 @@ export const openRows = (path: string): Rows => {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = 5000;');
   const { user_version: layout } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   if (layout === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
-  else if (layout !== LAYOUT) {
+  else if (layout !== ROWS_LAYOUT) {
     db.close();
-    throw new StoreFault(`the rows "${path}" have layout ${layout}, this program knows ${LAYOUT}`, 'use the version of gossamer that made them');
+    throw new StoreFault(`the rows "${path}" have layout ${layout}, this program knows ${ROWS_LAYOUT}`, 'use the version of gossamer that made them');
   }
   const statements = new Map<string, StatementSync>();
   const sql = (text: string): StatementSync => {
@@ -97,26 +98,12 @@ export const openRows = (path: string): Rows => {
       throw error;
     }
   };
-  const insert = ({ page, place }: NonNullable<NewPart['page']>, batch: number, shard: number): number =>
-    Number(sql(`INSERT INTO page (${COLUMNS}, batch, shard) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-      .run(page.site, urlKey(page.url), page.url, page.outcome, page.status, page.at, page.durationMs, page.contentType, page.bytes,
-        page.title, page.language, page.redirect, page.digest, page.truncated, page.noindex ? 1 : 0, page.depth, page.via,
-        page.tries, page.robots, page.detail, page.extracted, place?.file ?? null, place?.offset ?? null, place?.length ?? null, place?.groupLength ?? null,
-        batch, shard).lastInsertRowid);
+  const insert = (placed: NonNullable<NewPart['page']>, batch: number, shard: number): number => insertPage(sql, placed, { batch, shard });
   const writeBatch = ({ number, before, end, parts }: Batch): void =>
     void sql('INSERT OR REPLACE INTO batch (only, number, before_file, before_bytes, end_file, end_bytes, parts) VALUES (1, ?, ?, ?, ?, ?, ?)')
       .run(number, before.file, before.bytes, end.file, end.bytes, JSON.stringify(parts));
   return {
-    last: () => {
-      const row = sql('SELECT number, before_file, before_bytes, end_file, end_bytes, parts FROM batch').get();
-      if (!row) return null;
-      return {
-        number: row['number'] as number,
-        before: { file: row['before_file'] as string, bytes: row['before_bytes'] as number },
-        end: { file: row['end_file'] as string, bytes: row['end_bytes'] as number },
-        parts: JSON.parse(row['parts'] as string) as Part[],
-      };
-    },
+    last: () => readBatch(sql),
     write: (batch, parts) => inTransaction(() => {
       const written = { ...batch, parts: parts.map(({ page, ...part }): Part => ({ ...part, row: page && insert(page, batch.number, part.shard) })) };
       writeBatch(written);
@@ -138,10 +125,29 @@ export const openRows = (path: string): Rows => {
   };
 };
 
-/** 53 bits of a URL's fingerprint, which SQLite and JavaScript both hold as a plain number. */
-const urlKey = (url: string): number => Number(fingerprint(url) >> 11n);
+export const insertPage = (sql: (text: string) => StatementSync, { page, place }: NonNullable<NewPart['page']>, { batch, shard }: { batch: number; shard: number }): number =>
+  Number(sql(`INSERT INTO page (${COLUMNS}, batch, shard) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    .run(page.site, urlKey(page.url), page.url, page.outcome, page.status, page.at, page.durationMs, page.contentType, page.bytes,
+      page.title, page.language, page.redirect, page.digest, page.truncated, page.noindex ? 1 : 0, page.depth, page.via,
+      page.tries, page.robots, page.detail, page.extracted, place?.file ?? null, place?.offset ?? null, place?.length ?? null, place?.groupLength ?? null,
+      batch, shard).lastInsertRowid);
 
-const toPage = (row: Record<string, unknown>): PlacedPage => ({
+/** Null before the first. */
+export const readBatch = (sql: (text: string) => StatementSync): Batch | null => {
+  const row = sql('SELECT number, before_file, before_bytes, end_file, end_bytes, parts FROM batch').get();
+  if (!row) return null;
+  return {
+    number: row['number'] as number,
+    before: { file: row['before_file'] as string, bytes: row['before_bytes'] as number },
+    end: { file: row['end_file'] as string, bytes: row['end_bytes'] as number },
+    parts: JSON.parse(row['parts'] as string) as Part[],
+  };
+};
+
+/** 53 bits of a URL's fingerprint, which SQLite and JavaScript both hold as a plain number. */
+export const urlKey = (url: string): number => Number(fingerprint(url) >> 11n);
+
+export const toPage = (row: Record<string, unknown>): PlacedPage => ({
   url: row['url'] as CanonicalUrl,
   site: row['site'] as string,
   outcome: row['outcome'] as OutcomeName,

@@ -2,7 +2,8 @@
 
 import { StoreFault, type Settled } from '../../frontier/store.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
-import type { Place, Settlement } from '../../model/settlement.ts';
+import type { Settlement } from '../../model/settlement.ts';
+import { appendKept, keptBytes, placeOf, type Begin } from '../kept.ts';
 import { byShard, learn, type Book } from './book.ts';
 import { drop } from './drop.ts';
 import type { Batch, NewPart } from './rows.ts';
@@ -18,7 +19,8 @@ export const settle = async (book: Book, settlements: readonly Settlement[]): Pr
   const number = book.batch + 1;
   const batch = keep(book, { number, chosen, shards });
   book.batch = number;
-  const calls = [...shards].map(([shard, some]): Call => ({ name: 'settle', shard, args: [number, JSON.stringify(some.map(toText))] }));
+  const more = book.frontier ? [book.frontier.limits.referencesMax, book.frontier.limits.blockLinesMax] : [];
+  const calls = [...shards].map(([shard, some]): Call => ({ name: 'settle', shard, args: [number, JSON.stringify(some.map(toText)), ...more] }));
   const answers = await book.wire.each(calls);
   let settled = 0;
   let fault: StoreFault | null = null;
@@ -32,9 +34,10 @@ export const settle = async (book: Book, settlements: readonly Settlement[]): Pr
       refused.set(shard, new Set(some.map((_, at) => at + 1)));
       continue;
     }
-    const value = answer.value as [string, string, string, string];
+    const value = answer.value as [string, string, string, string, string[]?];
     if (value[3] === '-1') throw (book.fault = new StoreFault(`another process settles for the member "${book.member}"`, 'give each process its own directory'));
     learn(book, shard, value);
+    if (value[4]) book.tending?.notice(shard, value[4]);
     const places = readPlaces(value[3]);
     refused.set(shard, places);
     settled += some.length - places.size;
@@ -94,37 +97,18 @@ const keep = (book: Book, { number, chosen, shards }: Chosen): Batch | null => {
   }
 };
 
-type Begin = { readonly file: string; readonly offset: number };
-
 /** Where the records of each settlement begin; null for one without. */
-const appendRecords = (book: Book, settlements: readonly Settlement[]): (Begin | null)[] => {
+const appendRecords = (book: Book, settlements: readonly Settlement[]): readonly (Begin | null)[] => {
   const before = book.archive.end();
-  const kept = settlements.map(keptBytes);
-  const records = kept.filter((bytes) => bytes.length > 0);
-  if (records.length === 0) return settlements.map(() => null);
   try {
-    const begins = book.archive.append(records);
-    book.archive.sync(); // Redis is another machine: it would remember what this one forgets without power
-    let i = 0;
-    return kept.map((bytes) => (bytes.length > 0 ? begins[i++]! : null));
+    const begins = appendKept(book.archive, settlements);
+    if (begins.some((begin) => begin !== null)) book.archive.sync(); // Redis may be another machine: it would remember what this one forgets without power
+    return begins;
   } catch (cause) {
     book.archive.cut(before);
     if (cause instanceof StoreFault) throw cause;
     throw new StoreFault('the archive took no records', (cause as { advice?: string }).advice ?? 'see that its disk has room', cause);
   }
-};
-
-const NO_BYTES = new Uint8Array();
-
-/** robots.txt is kept whatever the fate; the page only when it is settled. */
-const keptBytes = ({ records, fate }: Settlement): Uint8Array => {
-  if (!records) return NO_BYTES;
-  return fate === 'settled' || records.pageAt < 0 ? records.bytes : records.bytes.subarray(0, records.pageAt);
-};
-
-const placeOf = ({ records }: Settlement, begin: Begin | null): Place | null => {
-  if (!records || !begin || records.pageAt < 0) return null;
-  return { file: begin.file, offset: begin.offset + records.pageAt, length: records.pageLength, groupLength: records.bytes.length - records.pageAt };
 };
 
 /** A settlement as the script reads it: without the texts of its page. */

@@ -4,18 +4,24 @@ import { StoreFault, type Archive, type Settled, type Store } from '../../fronti
 import type { Clock } from '../../lib/clock.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import type { Settlement } from '../../model/settlement.ts';
+import type { FrontierPlace } from '../../model/settings.ts';
+import { createFilesAdmit } from './admit-files.ts';
 import { admit } from './admit.ts';
 import { createHints, type Book, type DeadRecords } from './book.ts';
 import { census } from './census.ts';
 import { claim } from './claim.ts';
 import { connectRedis } from './connect.ts';
-import { toDrop } from './drop.ts';
+import { readLastSettled, unsettledOf } from './doubt.ts';
 import { closedFault } from './faults.ts';
+import { bindFrontier, openFrontier, type Frontier } from './frontier.ts';
 import { createKeys } from './keys.ts';
 import { checkLayout, checkWhole, LAYOUT, readLayout } from './layout.ts';
+import { FRONTIER_LIMITS, type FrontierLimits } from './limits.ts';
 import { openRows, type Rows } from './rows.ts';
-import { readPlaces, settle } from './settle.ts';
+import { settle } from './settle.ts';
+import { FILE_SCRIPTS, SCRIPTS } from './scripts/all.ts';
 import { free, steer } from './steer.ts';
+import { tendFrontier } from './tend.ts';
 import { createWire, type Wire } from './wire.ts';
 
 /** About 20 MiB of log between two checkpoints, as in the embedded store. */
@@ -39,6 +45,9 @@ export interface RedisStoreOptions {
   readonly clock: Clock | null;
   /** For people: the server is gone, is back, keeps nothing. */
   readonly say: (message: string) => void;
+  /** Where lines of waiting links lie: in Redis, or in files beside the rows. Fixed for a crawl; with files only this member can work on it. */
+  readonly frontier?: FrontierPlace;
+  readonly frontierLimits?: Partial<FrontierLimits>;
 }
 
 export interface RedisStore extends Store {
@@ -51,41 +60,43 @@ export const openRedisStore = async (options: RedisStoreOptions): Promise<RedisS
   const keys = createKeys(options.crawl, options.member);
   const connected = await connectRedis(options.url);
   for (const warning of connected.warnings) options.say(warning);
-  const wire = createWire({ ...connected, keys, member: options.member, clock: options.clock, say: options.say });
+  const wire = createWire({ ...connected, keys, member: options.member, clock: options.clock, say: options.say, scripts: options.frontier === 'files' ? FILE_SCRIPTS : SCRIPTS });
   let rows: Rows | null = null;
+  let frontier: Frontier | null = null;
   try {
     await beginCrawl(wire, options);
     rows = openRows(options.rowsPath);
-    return storeOf(await openBook(options, wire, rows));
+    const { shards, rowsPath, frontierLimits } = options;
+    if (options.frontier === 'files') frontier = await openFrontier({ wire, shards, rowsPath, limits: { ...FRONTIER_LIMITS, ...frontierLimits } });
+    return storeOf(await openBook(options, { wire, rows, frontier }));
   } catch (error) {
     wire.close();
     rows?.close();
+    frontier?.files.close();
     throw error;
   }
 };
 
-const beginCrawl = async (wire: Wire, { crawl, shards }: RedisStoreOptions): Promise<void> => {
+const beginCrawl = async (wire: Wire, { crawl, member, shards, frontier = 'store' }: RedisStoreOptions): Promise<void> => {
   const [said] = (await wire.all([{ name: 'begin', shard: 0, args: [LAYOUT, shards] }])) as [(string | null)[]];
   const layout = readLayout(said);
   checkLayout(crawl, layout);
   checkWhole(crawl, layout);
   if (layout.shards !== shards) throw new StoreFault(`the crawl "${crawl}" in Redis has ${layout.shards} shards, not ${shards}`, 'use `gossamer migrate` to change that');
+  await bindFrontier(wire, { crawl, member, shards, frontier });
 };
 
 /** What the process before this one appended and wrote, but Redis did not settle, is taken back before anything else. */
-const openBook = async (options: RedisStoreOptions, wire: Wire, rows: Rows): Promise<Book> => {
+const openBook = async (options: RedisStoreOptions, { wire, rows, frontier }: Pick<Book, 'wire' | 'rows' | 'frontier'>): Promise<Book> => {
   const { member, shards, dead, clock } = options;
-  const opening = { wire, member, shards, rows, dead, clock, leases: new Set<number>(), hints: createHints(shards), turn: 0, fault: null };
+  const opening = { wire, member, shards, rows, frontier, tending: null, dead, clock, leases: new Set<number>(), hints: createHints(shards), turn: 0, fault: null };
   // The archive is opened last; freeing does not touch it.
   const unopened = { ...opening, batch: 0, end: { file: '', bytes: 0 }, archive: null as unknown as Archive } satisfies Book;
-  const settled = (await free(unopened, { holder: '', counted: true, culprit: null })).map((text) => {
-    const [number, refused] = text.split(' ') as [string, string];
-    return { number: Number(number), refused: readPlaces(refused) };
-  });
+  const settled = (await free(unopened, { holder: '', counted: true, culprit: null })).map(readLastSettled);
   const last = rows.last();
   let end = last?.end ?? { file: '', bytes: 0 };
   if (last) {
-    const dropped = toDrop(last, ({ shard, place }) => settled[shard]!.number < last.number || (settled[shard]!.number === last.number && settled[shard]!.refused.has(place)));
+    const dropped = unsettledOf(last, settled);
     if (dropped.parts.length > 0) {
       if (dropped.dead.length > 0) dead(dropped.dead);
       end = dropped.end;
@@ -93,12 +104,14 @@ const openBook = async (options: RedisStoreOptions, wire: Wire, rows: Rows): Pro
     }
   }
   const batch = Math.max(last?.number ?? 0, ...settled.map(({ number }) => number));
-  return { ...opening, batch, end, archive: options.archive(end) };
+  const archive = options.archive(end);
+  return { ...opening, tending: frontier && tendFrontier(frontier), batch, end, archive };
 };
 
 const storeOf = (book: Book): RedisStore => {
   let lastSettle: Promise<unknown> = Promise.resolve();
   let rowsInLog = 0;
+  const admitToFiles = book.frontier && createFilesAdmit(book, book.frontier);
   const whileOpen = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!book.wire.isOpen()) throw closedFault();
     return work();
@@ -116,11 +129,12 @@ const storeOf = (book: Book): RedisStore => {
   /** Records before the rows that point to them, on disk too. */
   const checkpoint = (): void => {
     book.archive.sync();
+    book.frontier?.writer.sync();
     book.rows.checkpoint();
     rowsInLog = 0;
   };
   return {
-    admit: (links, siteWaitingMax = null) => whileOpen(() => admit(book, links, siteWaitingMax)),
+    admit: (links, siteWaitingMax = null) => whileOpen(() => (admitToFiles ? admitToFiles(links, siteWaitingMax) : admit(book, links, siteWaitingMax))),
     claim: (ask) => whileOpen(() => claim(book, ask)),
     settle: settleInTurn,
     steer: (orders) => whileOpen(() => steer(book, orders)),
@@ -130,6 +144,9 @@ const storeOf = (book: Book): RedisStore => {
       if (!book.wire.isOpen()) return;
       book.wire.close();
       await lastSettle;
+      await book.tending?.close();
+      book.frontier?.writer.close();
+      book.frontier?.files.close();
       book.archive.close();
       book.rows.close();
     },

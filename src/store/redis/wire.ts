@@ -7,6 +7,7 @@ import type { Client, Connected } from './connect.ts';
 import { closedFault, goneBecause, isGone, lastWords, redisFault } from './faults.ts';
 import type { Keys } from './keys.ts';
 import { SCRIPTS, type ScriptName } from './scripts/all.ts';
+import type { Script } from './scripts/parts.ts';
 
 export interface Call {
   readonly name: ScriptName;
@@ -40,6 +41,8 @@ export interface WireParts extends Connected {
   /** Null for the server's own time. */
   readonly clock: Clock | null;
   readonly say: (message: string) => void;
+  /** Those for lines in files, where they lie there. */
+  readonly scripts?: Readonly<Record<ScriptName, Script>>;
 }
 
 /** While it is gone it is asked again after this, then after twice as long, up to the most. */
@@ -48,8 +51,8 @@ const WAIT_MS_MAX = 1_000;
 
 type Command = (...args: readonly (string | number)[]) => Promise<unknown>;
 
-export const createWire = ({ client, where, keys, member, clock, say }: WireParts): Wire => {
-  const commands = defineScripts(client);
+export const createWire = ({ client, where, keys, member, clock, say, scripts = SCRIPTS }: WireParts): Wire => {
+  const commands = defineScripts(client, scripts);
   const closing = new AbortController();
   let isGoneNow = false;
   const { hear, words, forget } = lastWords();
@@ -62,7 +65,7 @@ export const createWire = ({ client, where, keys, member, clock, say }: WirePart
   const sendOne = async ({ name, shard, args }: Call): Promise<Answer> => {
     try {
       const time = clock === null ? '' : String(clock.now());
-      return { kind: 'answered', value: await commands[name](...SCRIPTS[name].keys.map((key) => keys.of(key, shard)), keys.tag(shard), time, member, ...args) };
+      return { kind: 'answered', value: await commands[name](...scripts[name].keys.map((key) => keys.of(key, shard)), keys.tag(shard), time, member, ...args) };
     } catch (thrown) {
       const error = thrown as Error;
       if (!isGone(error)) return { kind: 'refused', fault: redisFault(error, where) };
@@ -123,10 +126,10 @@ export const createWire = ({ client, where, keys, member, clock, say }: WirePart
 };
 
 /** Loaded with its first use on a connection, named by its hash after that, and loaded again where the server has forgotten it. */
-const defineScripts = (client: Client): Readonly<Record<ScriptName, Command>> => {
+const defineScripts = (client: Client, scripts: NonNullable<WireParts['scripts']>): Readonly<Record<ScriptName, Command>> => {
   const defined = {} as Record<ScriptName, Command>;
-  for (const name of Object.keys(SCRIPTS) as ScriptName[]) {
-    const { lua, keys } = SCRIPTS[name];
+  for (const name of Object.keys(scripts) as ScriptName[]) {
+    const { lua, keys } = scripts[name];
     client.defineCommand(`gossamer-${name}`, { lua, numberOfKeys: keys.length });
     const command = (client as unknown as Record<string, Command>)[`gossamer-${name}`]!;
     defined[name] = (...args) => command.apply(client, args as never);

@@ -1,6 +1,6 @@
 /** Leases due sites of one shard, one link each; frees leases that ran out first. */
 
-import { COUNTERS, FREE, LEASE, LINE, MANY, NEXT, script } from './parts.ts';
+import { COUNTERS, FREE, IN_STORE, MANY, NEXT, script, type Pieces } from './parts.ts';
 
 /** Leases that ran out and are freed, and sites over their budget and held, by one call: the others wait for the next. */
 const FREED_MAX = 200;
@@ -15,8 +15,8 @@ const LOOKED_AT_MAX = 1_000;
  * Answers: next moments; visits, each: site, lease, when it runs out, link, where it was found, dueAt, delay, crawl
  * delay, response time and failures of the site before, rules of the origin (or empty); links given up.
  */
-export const CLAIM = script(['count', 'due', 'lease', 'leased', 'held', 'robots', 'gone'], `
-${MANY}${COUNTERS}${NEXT}${LINE}${LEASE}${FREE}
+export const claimScript = ({ line, lease }: Pieces) => script(['count', 'due', 'lease', 'leased', 'held', 'robots', 'gone'], `
+${MANY}${COUNTERS}${NEXT}${line}${lease}${FREE}
 local wanted, leastDelay, pagesMax, leaseMs = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]) or math.huge, tonumber(ARGV[7])
 local holder, shards, shard, claimsMax = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
 local done = 0
@@ -34,14 +34,13 @@ local visits, origins, sites, scores, leases = {}, {}, {}, {}, {}
 
 local function leaseSite(site, s)
   local line, via, o = takeFirst(site, tonumber(s.o))
-  local depth, hops, marks, tries, url = string.match(line, '^(%S+) (%S+) (%S+) (%S+) (.*)$')
-  local delay = math.max(tonumber(s.e), leastDelay)
-  line = depth .. ' ' .. hops .. ' ' .. marks .. ' ' .. (tonumber(tries) + 1) .. ' ' .. url
+  local delay, origin = math.max(tonumber(s.e), leastDelay), nil
+  line, origin = countTry(line)
   -- The clock moves before the call leaves: whatever happens to this visit, the site is not early.
   redis.call('HSET', tag .. 'site:' .. site, 's', 'l', 'w', tonumber(s.w) - 1, 'd', num(now + delay), 'e', num(delay), 'o', o)
   local n = #visits + 1
   local id = num((last + n) * shards + shard)
-  sites[n], origins[n] = site, string.match(url, '^%a+://[^/?#]+') or ''
+  sites[n], origins[n] = site, origin
   scores[2 * n - 1], scores[2 * n] = score, site
   leases[2 * n - 1], leases[2 * n] = site, id .. ' ' .. ends .. ' ' .. line .. '\\n' .. via .. '\\n' .. holder
   visits[n] = { site, id, leaseMs and ends or '', line, via, s.d, s.e, s.c, s.r, s.f }
@@ -80,3 +79,5 @@ writeCounters()
 local at, dueAt, endsAt = moments()
 return { at, dueAt, endsAt, visits, given }
 `);
+
+export const CLAIM = claimScript(IN_STORE);

@@ -1,6 +1,6 @@
 /** Frees leases of one member in one shard: those of a holder that died, or all when its directory is opened. */
 
-import { COUNTERS, FREE, LEASE, LINE, NEXT, script } from './parts.ts';
+import { COUNTERS, FREE, IN_STORE, NEXT, script, type Pieces } from './parts.ts';
 
 /**
  * KEYS count, due, lease, leased, gone, batch
@@ -11,8 +11,8 @@ import { COUNTERS, FREE, LEASE, LINE, NEXT, script } from './parts.ts';
  * earlier calls included; the last batch of this member with what was refused of it. In one step: a settlement on its
  * way from a process that died comes before all of it, or is refused.
  */
-export const FREE_HOLDER = script(['count', 'due', 'lease', 'leased', 'gone', 'batch'], `
-${COUNTERS}${NEXT}${LINE}${LEASE}${FREE}
+export const freeScript = ({ line, lease }: Pieces) => script(['count', 'due', 'lease', 'leased', 'gone', 'batch'], `
+${COUNTERS}${NEXT}${line}${lease}${FREE}
 local holder, counted, culprit, claimsMax = ARGV[4], ARGV[5] == '1', ARGV[6], tonumber(ARGV[7])
 local freed = {}
 for _, site in ipairs(redis.call('SMEMBERS', tag .. 'mine:' .. member)) do
@@ -27,3 +27,5 @@ writeCounters()
 local at, dueAt, endsAt = moments()
 return { at, dueAt, endsAt, freed, redis.call('LRANGE', gone, 0, -1), redis.call('HGET', batch, member) or '0 ' }
 `);
+
+export const FREE_HOLDER = freeScript(IN_STORE);

@@ -7,6 +7,11 @@ export const NOTE = script(['notes'], `
 return redis.call('HGET', notes, ARGV[4])
 `, 'no-writes');
 
+/** KEYS notes. ARGV tag, time, member. Answers: all of them, name and text in turn. */
+export const NOTES = script(['notes'], `
+return redis.call('HGETALL', notes)
+`, 'no-writes');
+
 /**
  * KEYS meta, notes. ARGV tag, time, member; layout and number of shards of a new crawl; name; text.
  * Answers: layout, shards and mark of a move (or nil) of the crawl that is there now; the note. Nothing is written to a crawl of another

@@ -90,6 +90,11 @@ local function takeFirst(site, o)
   end
   return string.sub(block, from, to - 1), string.sub(block, 1, viaEnds - 1), o
 end
+-- the line with one try more, and the origin of its address
+local function countTry(line)
+  local depth, hops, marks, tries, url = string.match(line, '^(%S+) (%S+) (%S+) (%S+) (.*)$')
+  return depth .. ' ' .. hops .. ' ' .. marks .. ' ' .. (tonumber(tries) + 1) .. ' ' .. url, string.match(url, '^%a+://[^/?#]+') or ''
+end
 -- the first block forgets what is read of it: \`o\` will speak of another
 local function putFirst(site, o, blocks)
   local key = tag .. 'line:' .. site
@@ -116,6 +121,30 @@ local function blockOf(l, tries) return l.via .. '\\n' .. l.before .. tries .. '
 local function readLease(site) return parseLease(redis.call('HGET', leased, site)) end
 local function memberOf(l) return string.match(l.holder, '^[^/]*') end
 `;
+
+/** What differs with where lines lie: how they and leases are written, and what a settlement does beside. */
+export interface Pieces {
+  readonly line: string;
+  readonly lease: string;
+  /** Defines `pushLast(site, block, w)`. */
+  readonly push: string;
+  /** Done for each link that is settled, once for all of them, and added to the answer. */
+  readonly settled: string;
+  readonly written: string;
+  readonly answer: string;
+}
+
+/** Lines lie in Redis. */
+export const IN_STORE: Pieces = {
+  line: LINE,
+  lease: LEASE,
+  push: `
+local function pushLast(site, block) redis.call('RPUSH', tag .. 'line:' .. site, block) end
+`,
+  settled: '',
+  written: '',
+  answer: '',
+};
 
 /**
  * Free a lease: its link waits again, at the head, and its site a full delay from \`at\`. With \`claimsMax\` tries behind it

@@ -1,18 +1,20 @@
 /** Ends leases of one shard. */
 
-import { COUNTERS, LEASE, LINE, MANY, NEXT, script } from './parts.ts';
+import { COUNTERS, IN_STORE, MANY, NEXT, script, type Pieces } from './parts.ts';
 
 /**
  * KEYS count, due, lease, leased, parked, robots, batch
  * ARGV tag, time, member; number of the batch; JSON: a list of settlements, each: site, lease, fate, dueAt, delay, crawl
  *      delay, response time, failures, 1 if parked, outcome (empty if not settled), 1 if a server answered, bytes
  *      archived, origin and its rules (empty for none)
+ *      where lines lie in files also: references per site above which they are merged; lines of a full block
  *
  * Answers: next moments; the numbers (from 1) of those that were refused, as text; or -1 for a batch older than the last.
  * The answer to the last batch of a member is remembered: asked again, it is given again, and nothing else happens.
+ * Where lines lie in files also: sites with many references.
  */
-export const SETTLE = script(['count', 'due', 'lease', 'leased', 'parked', 'robots', 'batch'], `
-${MANY}${COUNTERS}${NEXT}${LINE}${LEASE}
+export const settleScript = ({ line, lease, push, settled, written, answer }: Pieces) => script(['count', 'due', 'lease', 'leased', 'parked', 'robots', 'batch'], `
+${MANY}${COUNTERS}${NEXT}${line}${lease}${push}
 local number = tonumber(ARGV[4])
 local last, answer = string.match(redis.call('HGET', batch, member) or '0 ', '^(%d+) (.*)$')
 if tonumber(last) > number then answer = '-1' end
@@ -37,13 +39,14 @@ if tonumber(last) < number then
       local w, p, o = tonumber(s[1]), tonumber(s[2]), tonumber(s[3])
       if fate == 'settled' then
         add('settled:' .. t[10], 1)
+        ${settled}
         if t[11] == 1 then
           p = p + 1
           add('pages', 1)
         end
       else
         if fate == 'retry' then
-          redis.call('RPUSH', tag .. 'line:' .. site, blockOf(l, l.tries))
+          pushLast(site, blockOf(l, l.tries), w)
         else
           putFirst(site, o, { blockOf(l, l.tries - 1) })
           o = 0
@@ -78,7 +81,10 @@ if tonumber(last) < number then
   answer = table.concat(refused, ',')
   redis.call('HSET', batch, member, ARGV[4] .. ' ' .. answer)
   writeCounters()
+  ${written}
 end
 local at, dueAt, endsAt = moments()
-return { at, dueAt, endsAt, answer }
+return { at, dueAt, endsAt, answer${answer} }
 `);
+
+export const SETTLE = settleScript(IN_STORE);

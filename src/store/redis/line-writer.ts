@@ -1,0 +1,112 @@
+/** Appends blocks of lines to the files of a frontier. */
+
+import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoreFault } from '../../frontier/store.ts';
+import { closedFault } from './faults.ts';
+import { blockBytes, type FileLine } from './line-block.ts';
+import { lineFileName } from './line-files.ts';
+import type { FrontierLimits } from './limits.ts';
+import type { Reference } from './reference.ts';
+
+export interface Appended {
+  /** One for each block, with no tries. */
+  readonly references: readonly Reference[];
+  /** Redis has these references now, or never will. Until then their file is kept though nothing refers to it. */
+  release(): void;
+}
+
+export interface LineWriter {
+  /** All blocks are in the file when this returns. A crash before Redis has their references leaves bytes that nobody reads. */
+  append(blocks: readonly (readonly FileLine[])[]): Appended;
+  /** The number of the file that is appended to; those before it are never written again. */
+  current(): number;
+  isAwaited(file: number): boolean;
+  sync(): void;
+  close(): void;
+}
+
+/** Begins a new file: the tail of an older one may be torn. It is made with the first block. */
+export const openLineWriter = (folder: string, first: number, { fileBytesMax }: Pick<FrontierLimits, 'fileBytesMax'>): LineWriter => {
+  let file = first;
+  let descriptor: number | null = null;
+  let end = 0;
+  let isClosed = false;
+  const awaited = new Map<number, number>();
+  const hold = (which: number, by: number): void => {
+    const left = (awaited.get(which) ?? 0) + by;
+    if (left === 0) awaited.delete(which);
+    else awaited.set(which, left);
+  };
+
+  const sync = (): void => {
+    if (descriptor !== null) fdatasyncSync(descriptor);
+  };
+  const close = (): void => {
+    if (descriptor !== null) closeSync(descriptor);
+    descriptor = null;
+  };
+  const roll = (): void => {
+    sync();
+    close();
+    file += 1;
+    end = 0;
+  };
+  const write = (bytes: Buffer): void => {
+    if (descriptor === null) {
+      mkdirSync(folder, { recursive: true });
+      descriptor = openSync(join(folder, lineFileName(file)), 'wx');
+    }
+    // At a place of our own, so that what is left of a write that failed is written over.
+    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done, bytes.length - done, end + done);
+    end += bytes.length;
+  };
+
+  return {
+    append: (blocks) => {
+      if (isClosed) throw closedFault();
+      if (end >= fileBytesMax) roll();
+      const texts = blocks.map(blockBytes);
+      const before = end;
+      try {
+        write(Buffer.concat(texts));
+      } catch (cause) {
+        throw new StoreFault(`waiting links cannot be written to "${folder}" (${(cause as Error).message})`, 'see that its disk has room and can be written, then resume', cause);
+      }
+      let offset = before;
+      const references = blocks.map((lines, i): Reference => {
+        const reference = { file, offset, from: 0, to: lines.length, tries: 0 };
+        offset += texts[i]!.length;
+        return reference;
+      });
+      const which = file;
+      hold(which, 1);
+      return { references, release: () => hold(which, -1) };
+    },
+    current: () => file,
+    isAwaited: (which) => awaited.has(which),
+    sync,
+    close: () => {
+      isClosed = true;
+      close();
+    },
+  };
+};
+
+/** Lines in order, cut into blocks of bounded length. */
+export const toBlocks = <T extends FileLine>(lines: readonly T[], { blockLinesMax, blockCharsMax }: Pick<FrontierLimits, 'blockLinesMax' | 'blockCharsMax'>): T[][] => {
+  const blocks: T[][] = [];
+  let chars = 0;
+  for (const line of lines) {
+    const last = blocks.at(-1);
+    const longer = chars + line.text.length + (line.via === last?.at(-1)?.via ? 0 : line.via.length);
+    if (last && last.length < blockLinesMax && longer <= blockCharsMax) {
+      last.push(line);
+      chars = longer;
+    } else {
+      blocks.push([line]);
+      chars = line.text.length + line.via.length;
+    }
+  }
+  return blocks;
+};

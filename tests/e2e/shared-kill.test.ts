@@ -1,0 +1,107 @@
+/** A crawl in a shared store when one of its two processes is killed, and when the server is: nothing lost, nothing twice, nobody early. */
+
+import assert from 'node:assert/strict';
+import { after, suite, test } from 'node:test';
+import { leaseMsOf } from '../../src/threads/visit-times.ts';
+import { urlOf, type Seen } from '../../src/world/seen.ts';
+import { until } from '../support/binary.ts';
+import { openRoad, overRoads } from '../support/crash-road.ts';
+import { MEMBERS, membersOn, type MemberName, type Members } from '../support/shared-members.ts';
+import { SHARED_STORES, type SharedServer, type SharedStoreName } from '../support/shared-servers.ts';
+import { assertCode, assertNoFault, openStage, plainPlan } from '../support/stage.ts';
+
+/** Long enough that a kill meets visits under way; a site rests ten times as long. */
+const LATENCY_MS = 50;
+const DELAY_MS = 550;
+/** Seven times this and 30 s is how long a lease holds. */
+const TIMEOUT_MS = 1_000;
+/** Some leases one after the other. */
+const RUN_MS_MAX = 240_000;
+/** Most of the crawl is still to come then. */
+const CALLS_BEFORE = 10;
+
+/** Stages close together: closing one ends all processes. */
+const closings: (() => Promise<void>)[] = [];
+after(async () => {
+  for (const close of closings) await close();
+});
+
+const begin = async (server: SharedServer): Promise<Members> => {
+  const stage = await openStage(plainPlan(24, 400, 22));
+  const roads = [await openRoad(stage.served.httpPort, LATENCY_MS), await openRoad(stage.served.httpsPort, LATENCY_MS)] as const;
+  closings.push(stage.close, ...roads.map((road) => road.close));
+  const settings = { 'connect-to': overRoads(roads), 'delay': `${DELAY_MS}ms`, 'timeout': `${TIMEOUT_MS}ms`, 'park-after': 10 };
+  return membersOn(stage, { url: await server.place(), name: 'two', settings, runMsMax: RUN_MS_MAX });
+};
+
+/** The small web sees by the address who called. */
+const startBy = (members: Members, member: MemberName) => members.start(member, { email: `${member}@example.org`, fetchers: 1, parsers: 1 });
+const isBy = ({ userAgent }: Seen, member: MemberName): boolean => userAgent.includes(`${member}@`);
+
+const startBoth = async (members: Members) => {
+  const { requests } = members.stage.served.record;
+  const first = startBy(members, 'first');
+  // Its first call leaves when the crawl is in the store and can be joined.
+  await until('the first process calls', () => requests.length > 0);
+  const second = startBy(members, 'second');
+  await until('both processes call', () => MEMBERS.every((member) => requests.filter((seen) => isBy(seen, member)).length >= CALLS_BEFORE));
+  return { first, second };
+};
+
+const assertWhole = async (members: Members): Promise<void> => {
+  assert.equal(await members.verify(), '');
+  const { violations, pages, archivedOnce } = await members.judge(DELAY_MS);
+  assert.deepEqual(violations.slice(0, 10), []);
+  assert.equal(archivedOnce, pages);
+};
+
+suite('two processes on one crawl', { concurrency: true }, () => {
+  for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
+    test(`${store}: the sites of a killed process go on in the other after their lease`, async () => {
+      const server = await SHARED_STORES[store]();
+      closings.push(server.remove);
+      const members = await begin(server);
+      const { served, report } = { served: members.stage.served, report: () => members.stage.served.record.report({ delayMs: DELAY_MS }) };
+      const { first, second } = await startBoth(members);
+
+      const callsBefore = served.record.requests.length;
+      await until('the second process calls again', () => served.record.requests.slice(callsBefore).some((seen) => isBy(seen, 'second')));
+      second.send('SIGKILL');
+      const killedAt = performance.now();
+      assert.equal((await second.ended).signal, 'SIGKILL');
+      assertCode(await first.ended, 0);
+
+      // What it had asked so shortly before has not reached it: nobody can have settled it.
+      const underWay = served.record.requests.filter((seen) => isBy(seen, 'second') && seen.at > killedAt - LATENCY_MS / 2 && seen.at <= killedAt);
+      assert.ok(underWay.length > 0, 'the kill met a visit under way');
+      for (const { site, at } of underWay) {
+        const next = served.record.requests.find((seen) => seen.site === site && seen.at > killedAt + LATENCY_MS);
+        assert.ok(next && isBy(next, 'first'), `${site} goes on in the other`);
+        assert.ok(next.at - at > leaseMsOf({ timeoutMs: TIMEOUT_MS }) / 2, `${site} was left alone while it was leased, not ${next.at - at} ms`);
+      }
+      for (const url of report().twice) {
+        const by = served.record.requests.filter((seen) => urlOf(seen) === url).map((seen) => (isBy(seen, 'second') ? 'second' : 'first'));
+        assert.deepEqual(by, ['second', 'first'], `${url} is fetched again by the other, and by nobody else`);
+      }
+      assertNoFault(report(), 'twice');
+
+      assert.equal(await members.verify(), '', 'before the killed one goes on');
+      assertCode(await startBy(members, 'second').ended, 0);
+      await assertWhole(members);
+    });
+
+    test(`${store}: a killed server is waited for, and the crawl goes on with nothing lost or repeated`, async () => {
+      const server = await SHARED_STORES[store]();
+      closings.push(server.remove);
+      const members = await begin(server);
+      const { first, second } = await startBoth(members);
+      await server.kill();
+      await until('both say that they wait', () => [first, second].every((run) => /does not answer \(.*\); waiting/.test(run.said())));
+      await server.restart();
+      await until('both say that it is back', () => [first, second].every((run) => /answers again|is back/.test(run.said())));
+      for (const run of [first, second]) assertCode(await run.ended, 0);
+      assertNoFault(members.stage.served.record.report({ delayMs: DELAY_MS }));
+      await assertWhole(members);
+    });
+  }
+});
