@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { StoreFault } from '../src/frontier/store.ts';
 import { openRedisCrawl } from '../src/store/redis/crawl.ts';
+import { openRows } from '../src/store/redis/rows.ts';
 import { SHARDS, shardOf } from '../src/url/shard.ts';
 import { leasedVisits, sitesOf } from './contract/store-model.ts';
 import { ask, claimOne, link, linksOf, pageOf, recordsOf, settlementOf } from './contract/store-scene.ts';
@@ -193,6 +194,26 @@ test('redis: pages that come while a reader follows are each given once, and the
       assert.equal(await reader.lastRow(), row);
       assert.deepEqual(await reader.pagesAfter(100, { outcome: 'robots-denied' }), { pages: [], row });
       assert.equal((await reader.pagesAfter(0, { limit: 7 })).row, 7);
+      await reader.close();
+    });
+  });
+});
+
+test('redis: numbers of rows that were taken back are not given again, so that who follows misses no page', async () => {
+  await withWalk(server.url, ['a'], async (walk) => {
+    const { store, folder } = walk.members[0]!;
+    await store.admit([link('x.example/'), link('y.example/')]);
+    const [x, y] = (await store.claim(ask())).visits;
+    await store.settle([settlementOf(x!)]);
+    await withCrawl(walk, async (crawl) => {
+      const reader = crawl.reader(rowsPathOf(folder));
+      const { row } = await reader.pagesAfter(0, {});
+      const rows = openRows(rowsPathOf(folder));
+      const batch = rows.last()!;
+      rows.reduce({ ...batch, parts: [] }, batch.parts); // as when its lease had run out
+      rows.close();
+      await store.settle([settlementOf(y!)]);
+      assert.deepEqual((await reader.pagesAfter(row, {})).pages.map(({ url }) => url), [y!.link.url]);
       await reader.close();
     });
   });

@@ -227,8 +227,8 @@ test('redis: of two moves to one place at once the one that was overtaken brings
       await second.beginMove();
       await assert.rejects(first.take([SITE, lineOf('1')], target.rows), overtaken);
       await assert.rejects(first.take([{ ...TALLY, notes: { identity: 'of the first' } }], target.rows), overtaken);
-      await second.take([SITE, TALLY], target.rows);
       await assert.rejects(first.endMove({ ...target.rows, rowsPath: `${target.rows.rowsPath}-1` }), overtaken);
+      await second.take([SITE, TALLY], target.rows);
       await second.endMove(target.rows);
       assert.deepEqual([(await second.survey(target.rows, () => {})).wrong, await second.note('identity')], [[], null]);
     }));

@@ -1,6 +1,6 @@
 /** Appends blocks of lines to the files of a frontier. */
 
-import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreFault } from '../../frontier/store.ts';
 import { closedFault } from './faults.ts';
@@ -17,7 +17,7 @@ export interface Appended {
 }
 
 export interface LineWriter {
-  /** All blocks are in the file when this returns. A crash before Redis has their references leaves bytes that nobody reads. */
+  /** All blocks are in the file, and on disk, when this returns. A crash before Redis has their references leaves bytes that nobody reads. */
   append(blocks: readonly (readonly FileLine[])[]): Appended;
   /** The number of the file that is appended to; those before it are never written again. */
   current(): number;
@@ -56,6 +56,7 @@ export const openLineWriter = (folder: string, first: number, { fileBytesMax }: 
     if (descriptor === null) {
       mkdirSync(folder, { recursive: true });
       descriptor = openSync(join(folder, lineFileName(file)), 'wx');
+      syncFolder(folder);
     }
     // At a place of our own, so that what is left of a write that failed is written over.
     for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done, bytes.length - done, end + done);
@@ -70,6 +71,7 @@ export const openLineWriter = (folder: string, first: number, { fileBytesMax }: 
       const before = end;
       try {
         write(Buffer.concat(texts));
+        sync(); // Redis may be another machine: it would refer to what this one forgets without power
       } catch (cause) {
         throw new StoreFault(`waiting links cannot be written to "${folder}" (${(cause as Error).message})`, 'see that its disk has room and can be written, then resume', cause);
       }
@@ -91,6 +93,16 @@ export const openLineWriter = (folder: string, first: number, { fileBytesMax }: 
       close();
     },
   };
+};
+
+/** A file that is new is found after a power loss only if its folder was synced too. */
+const syncFolder = (folder: string): void => {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 };
 
 /** Lines in order, cut into blocks of bounded length. */
