@@ -64,15 +64,18 @@ suite('two processes on one crawl', { concurrency: true }, () => {
       const { served, report } = { served: members.stage.served, report: () => members.stage.served.record.report({ delayMs: DELAY_MS }) };
       const { first, second } = await startBoth(members);
 
-      const callsBefore = served.record.requests.length;
-      await until('the second process calls again', () => served.record.requests.slice(callsBefore).some((seen) => isBy(seen, 'second')));
+      const isJustBy = (seen: Seen): boolean => isBy(seen, 'second') && seen.at > performance.now() - LATENCY_MS / 2;
+      await until('a call of the second process is under way', () => served.record.requests.some(isJustBy));
       second.send('SIGKILL');
       const killedAt = performance.now();
       assert.equal((await second.ended).signal, 'SIGKILL');
+      const verified = await members.gossamer('verify', members.dirs.second);
+      assertCode(verified, 2);
+      assert.match(verified.stderr, /another process works on this crawl: stop it, then check again/);
       assertCode(await first.ended, 0);
 
       // What it had asked so shortly before has not reached it: nobody can have settled it.
-      const underWay = served.record.requests.filter((seen) => isBy(seen, 'second') && seen.at > killedAt - LATENCY_MS / 2 && seen.at <= killedAt);
+      const underWay = served.record.requests.filter((seen) => isBy(seen, 'second') && seen.at > killedAt - LATENCY_MS && seen.at <= killedAt);
       assert.ok(underWay.length > 0, 'the kill met a visit under way');
       for (const { site, at } of underWay) {
         const next = served.record.requests.find((seen) => seen.site === site && seen.at > killedAt + LATENCY_MS);

@@ -134,7 +134,7 @@ class SharedCrash {
 
   async #hit(hit: SharedHit): Promise<boolean> {
     const { dice } = this.#options;
-    const early = !this.#members.isMade('first') && !isLast(hit) && dice(4) === 0;
+    const early = !this.#runs.has('first') && !this.#members.isMade('first') && !isLast(hit) && dice(4) === 0;
     if (early) this.#start('first');
     else await this.#startAll();
     await this.#moment(early);

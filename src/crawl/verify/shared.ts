@@ -8,9 +8,10 @@ import { readDead } from '../../archive/dead-list.ts';
 import { writeCount } from '../../lib/units.ts';
 import { knownTotal } from '../../model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
+import { UsageError } from '../../model/read-settings.ts';
 import { kindOf } from '../../store/place.ts';
 import { openSharedCrawl } from '../../store/shared.ts';
-import type { SharedSurvey } from '../../store/shared-crawl.ts';
+import type { SharedCrawl, SharedSurvey } from '../../store/shared-crawl.ts';
 import type { PlacedRow } from '../../store/sqlite/check.ts';
 import { FILES, readIdentity } from '../folder.ts';
 import { knownStore, memberOf, sharedPlace, storeStart } from '../store-place.ts';
@@ -39,6 +40,8 @@ export const checkShared = async (options: SharedCheck): Promise<Figures> => {
   try {
     const rows = { member: memberOf(identity), rowsPath: join(dir, FILES.rows) };
     const survey = await crawl.survey(rows, (done) => onProgress({ phase: 'links', done, total: 0, unit: 'links' }));
+    // What a member settles meanwhile looks like damage.
+    if (await hasChanged(crawl, rows.rowsPath, survey)) throw new UsageError('another process works on this crawl: stop it, then check again');
     tell(survey, found);
     const mark = survey.census.marks[identity.member === undefined ? 'seeds' : `seeds:${identity.member}`] ?? 0;
     await checkSeedFile(dir, mark, found);
@@ -54,6 +57,15 @@ export const checkShared = async (options: SharedCheck): Promise<Figures> => {
   } finally {
     spool.close();
     await crawl.close();
+  }
+};
+
+const hasChanged = async (crawl: SharedCrawl, rowsPath: string, { census }: SharedSurvey): Promise<boolean> => {
+  const reader = crawl.reader(rowsPath);
+  try {
+    return (await reader.census()).changes !== census.changes;
+  } finally {
+    await reader.close();
   }
 };
 
