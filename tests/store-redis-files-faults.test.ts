@@ -9,7 +9,7 @@ import { connectRedis } from '../src/store/redis/connect.ts';
 import { openFrontier, reclaim } from '../src/store/redis/frontier.ts';
 import { createKeys } from '../src/store/redis/keys.ts';
 import { FRONTIER_LIMITS } from '../src/store/redis/limits.ts';
-import { writeWaiting } from '../src/store/redis/line-text.ts';
+import { writeWaiting } from '../src/store/link-text.ts';
 import { frontierFolder } from '../src/store/redis/line-files.ts';
 import { FILE_SCRIPTS } from '../src/store/redis/scripts/all.ts';
 import type { RedisStore } from '../src/store/redis/store.ts';

@@ -38,6 +38,13 @@ export interface SharedCrawl {
   close(): Promise<void>;
 }
 
+/** Bytes of the archive that belong to no page: their settlement was refused, and others lie behind them already. */
+export interface DeadRecords {
+  readonly file: string;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
 export interface MemberRows {
   readonly member: string;
   readonly rowsPath: string;
@@ -54,7 +61,7 @@ export interface SharedSurvey {
   /** Where the settled part of this member's archive ends. */
   readonly end: ArchiveEnd;
   /** Records before that end that belong to no page, as the next start will list them: the process was killed in the middle of a batch. */
-  readonly dead?: readonly { readonly file: string; readonly offset: number; readonly bytes: number }[];
+  readonly dead?: readonly DeadRecords[];
 }
 
 export const WRONG_NAMED_MAX = 50;

@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { ArchiveEnd } from '../model/census.ts';
 import type { FrontierPlace } from '../model/settings.ts';
 import { kindOf } from './place.ts';
-import type { SharedCrawl, SharedPlace } from './shared-crawl.ts';
+import type { DeadRecords, SharedCrawl, SharedPlace } from './shared-crawl.ts';
 
 export { WRONG_NAMED_MAX, type MemberRows, type Piece, type SharedCrawl, type SharedPlace, type SharedSurvey } from './shared-crawl.ts';
 
@@ -26,13 +26,6 @@ export interface SharedStoreOptions extends SharedPlace {
   readonly clock: Clock | null;
   /** Where waiting links lie, for a store that has the choice. */
   readonly frontier?: FrontierPlace;
-}
-
-/** Records of a settlement that was refused, where others lie behind them. */
-export interface DeadRecords {
-  readonly file: string;
-  readonly offset: number;
-  readonly bytes: number;
 }
 
 export interface SharedStore extends Store {

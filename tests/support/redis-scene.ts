@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DeadRecords } from '../../src/store/redis/book.ts';
+import type { DeadRecords } from '../../src/store/shared-crawl.ts';
 import { openRows } from '../../src/store/redis/rows.ts';
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from '../../src/store/redis/store.ts';
 import type { Archive } from '../../src/frontier/store.ts';

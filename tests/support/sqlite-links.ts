@@ -2,7 +2,8 @@
 
 import { numbersOf } from '../../src/lib/long-queue.ts';
 import type { Book } from '../../src/store/sqlite/book.ts';
-import { packsOf, READ_IN_BLOCK, type Waiting } from '../../src/store/sqlite/line.ts';
+import type { Waiting } from '../../src/store/link-text.ts';
+import { packsOf, READ_IN_BLOCK } from '../../src/store/sqlite/line.ts';
 import { SITE_HELD, SITE_LEASED, SITE_PARKED } from '../../src/store/sqlite/schema.ts';
 
 export type LinkState = 'waiting' | 'leased' | 'parked' | 'held';

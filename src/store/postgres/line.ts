@@ -1,35 +1,24 @@
 /** A waiting link as a block holds it: one line of text, its tries first. */
 
-import type { CanonicalUrl, Link } from '../../model/link.ts';
-
-/** What marks a link has, a bit each. */
-const FALLBACK = 1;
-const NAMED_SITEMAP = 2;
-const LISTED_SITEMAP = 4;
+import type { Link } from '../../model/link.ts';
+import { linkOf, marksOf, type Waiting } from '../link-text.ts';
 
 /** About half a database page: most blocks are what one page gives one site, and few are cut. */
 export const BLOCK_CHARS_MAX = 3_500;
-
-const marksOf = ({ fallback, sitemap }: Link): number =>
-  (fallback ? FALLBACK : 0) | (sitemap === 'named' ? NAMED_SITEMAP : sitemap === 'listed' ? LISTED_SITEMAP : 0);
 
 /** `tries depth hops marks url`. The tries stand apart, because a claim and its end change them. */
 export const writeLine = (link: Link, tries = 0): string => `${tries} ${link.depth} ${link.hops} ${marksOf(link)} ${link.url}`;
 
 /** With the tries, as a block has it. */
-export const readWaiting = (text: string, via: string, site: string): { link: Link; tries: number } => {
+export const readWaiting = (text: string, via: string, site: string): Waiting => {
   const end = text.indexOf(' ');
   return { link: readLine(text.slice(end + 1), via, site), tries: Number(text.slice(0, end)) };
 };
 
 /** Without the tries, as the row of a leased site has it. */
 export const readLine = (text: string, via: string, site: string): Link => {
-  const [depth, hops, written, url] = text.split(' ', 4) as [string, string, string, string];
-  const marks = Number(written);
-  const link: Link = {
-    url: url as CanonicalUrl, site, depth: Number(depth), via, hops: Number(hops), fallback: (marks & FALLBACK) !== 0, first: false,
-  };
-  return marks <= FALLBACK ? link : { ...link, sitemap: marks & NAMED_SITEMAP ? 'named' : 'listed' };
+  const [depth, hops, marks, url] = text.split(' ', 4) as [string, string, string, string];
+  return linkOf({ depth, hops, marks, url }, via, site);
 };
 
 /**

@@ -7,7 +7,7 @@ import { fingerprint } from '../../url/fingerprint.ts';
 import { shardOf } from '../../url/shard.ts';
 import { learn, type Book } from './book.ts';
 import type { Frontier } from './frontier.ts';
-import { writeWaiting } from './line-text.ts';
+import { writeWaiting } from '../link-text.ts';
 import { toBlocks } from './line-writer.ts';
 import { writeReference } from './reference.ts';
 import type { Call } from './wire.ts';

@@ -4,7 +4,7 @@ import type { Admitted } from '../../frontier/store.ts';
 import type { Link } from '../../model/link.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
 import { byShard, learn, type Book } from './book.ts';
-import { writeWaiting } from './line-text.ts';
+import { writeWaiting } from '../link-text.ts';
 import type { Call } from './wire.ts';
 
 /** May be repeated: what is seen is not taken again, though it is then counted as seen. */

@@ -5,19 +5,13 @@ import type { Archive, StoreFault } from '../../frontier/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import { shardOf } from '../../url/shard.ts';
+import { readWaiting } from '../link-text.ts';
+import type { DeadRecords } from '../shared-crawl.ts';
 import { lineOf } from './claim-files.ts';
 import type { Frontier } from './frontier.ts';
-import { readWaiting } from './line-text.ts';
 import type { Rows } from './rows.ts';
 import type { Tending } from './tend.ts';
 import type { Call, Wire } from './wire.ts';
-
-/** Bytes of the archive that belong to no page: their settlement was refused, and others lie behind them already. */
-export interface DeadRecords {
-  readonly file: string;
-  readonly offset: number;
-  readonly bytes: number;
-}
 
 export interface Book {
   readonly wire: Wire;

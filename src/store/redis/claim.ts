@@ -7,7 +7,7 @@ import type { RobotsRecord } from '../../model/robots.ts';
 import type { Visit } from '../../model/visit.ts';
 import { isDue, learn, mayGive, nextDueAt, writeGivenUp, type Book } from './book.ts';
 import { fillIn, type Filled } from './claim-files.ts';
-import { readWaiting } from './line-text.ts';
+import { readWaiting } from '../link-text.ts';
 import type { Answer, Call } from './wire.ts';
 
 /** The lock around the last pages opens by itself after this, if its holder died. */

@@ -1,7 +1,8 @@
 /** Takes back what a batch left on this machine for settlements that were refused. */
 
 import type { ArchiveEnd } from '../../model/census.ts';
-import type { Book, DeadRecords } from './book.ts';
+import type { DeadRecords } from '../shared-crawl.ts';
+import type { Book } from './book.ts';
 import type { Batch, Part } from './rows.ts';
 
 export interface Dropped {

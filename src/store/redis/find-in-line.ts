@@ -3,7 +3,7 @@
 import type { OpenLink } from '../../frontier/store.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
 import { shardOf } from '../../url/shard.ts';
-import { readWaiting, type Waiting } from './line-text.ts';
+import { readWaiting, type Waiting } from '../link-text.ts';
 import type { Look } from './look.ts';
 import type { LineReader } from './read-lines.ts';
 import type { ViewText } from './read-sites.ts';

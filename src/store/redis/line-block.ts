@@ -6,7 +6,7 @@
  */
 
 export interface FileLine {
-  /** As line-text.ts writes it; its tries are in the reference to it, and 0 here. */
+  /** As link-text.ts writes it; its tries are in the reference to it, and 0 here. */
   readonly text: string;
   readonly via: string;
 }

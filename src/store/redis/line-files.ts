@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StoreFault } from '../../frontier/store.ts';
 import { ENTRY_BYTES, entryAt, readEntry, readHead, type Entry, type FileLine } from './line-block.ts';
-import { readWaiting, type Waiting } from './line-text.ts';
+import { readWaiting, type Waiting } from '../link-text.ts';
 import { linesIn, triesOf, type Reference } from './reference.ts';
 
 /** The folder beside the rows of the member that has them. */

@@ -9,7 +9,7 @@ import type { MemberRows, Piece } from '../shared-crawl.ts';
 import { goneFault, removeKeys } from './all-keys.ts';
 import { fillRows, type RowsFilling } from './fill-rows.ts';
 import { LAYOUT } from './layout.ts';
-import { writeWaiting } from './line-text.ts';
+import { writeWaiting } from '../link-text.ts';
 import type { Look } from './look.ts';
 import { BLOCK_CHARS_MAX } from './scripts/admit.ts';
 import { OVERTAKEN, TAKEN_WELL } from './scripts/move.ts';

@@ -7,7 +7,7 @@ import type { RobotsRecord } from '../../model/robots.ts';
 import { siteOf } from '../../url/site.ts';
 import type { MemberRows, Piece } from '../shared-crawl.ts';
 import { census, pairs } from './census.ts';
-import type { Waiting } from './line-text.ts';
+import type { Waiting } from '../link-text.ts';
 import type { Look } from './look.ts';
 import { openLineReader, type LineReader } from './read-lines.ts';
 import { openSettledRows, type SettledRows } from './settled-rows.ts';

@@ -1,7 +1,7 @@
 /** What Redis says of links that lie in files, for those who only look: lines, leases and links given up are references there. */
 
 import type { LineFiles } from './line-files.ts';
-import type { Waiting } from './line-text.ts';
+import type { Waiting } from '../link-text.ts';
 import { readLeasedLine, readReference, type Reference } from './reference.ts';
 
 /** The links of a reference that still wait; null when they cannot be read. `headAt` is the next line of a site's first reference, 0 for its own. */

@@ -6,7 +6,7 @@
 
 import { StoreFault } from '../../frontier/store.ts';
 import { frontierFolder, openLineFiles } from './line-files.ts';
-import { readWaiting, type Waiting } from './line-text.ts';
+import { readWaiting, type Waiting } from '../link-text.ts';
 import { readLeasedLine, readReference, type Reference } from './reference.ts';
 
 /** One element of a line. */

@@ -5,8 +5,10 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { PageFilter, PageSlice } from '../../frontier/store.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import type { PlacedPage } from '../../model/settlement.ts';
+import { preparing } from '../sqlite/book.ts';
 import { storeFault } from '../sqlite/fault.ts';
-import { COLUMNS, toPage, urlKey } from './rows.ts';
+import { toPage, urlKey } from '../page-row.ts';
+import { COLUMNS } from './rows.ts';
 
 /** Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. With the largest extracted values, 6 MiB. */
 const ROWS_AT_ONCE = 100;
@@ -35,13 +37,7 @@ export const openToRead = (path: string): { readonly db: DatabaseSync; readonly 
       db.close();
       return null;
     }
-    const statements = new Map<string, StatementSync>();
-    const sql = (text: string): StatementSync => {
-      let statement = statements.get(text);
-      if (!statement) statements.set(text, (statement = db.prepare(text)));
-      return statement;
-    };
-    return { db, sql };
+    return { db, sql: preparing(db) };
   } catch (error) {
     db.close();
     throw error;

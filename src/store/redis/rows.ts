@@ -3,22 +3,16 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreFault } from '../../frontier/store.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
-import type { CanonicalUrl } from '../../model/link.ts';
-import type { OutcomeName } from '../../model/outcome.ts';
 import type { Page, Place, PlacedPage } from '../../model/settlement.ts';
-import { fingerprint } from '../../url/fingerprint.ts';
+import { preparing } from '../sqlite/book.ts';
+import { PAGE_COLUMNS, PAGE_DECLARED, PAGE_MARKS, pageValues, toPage, urlKey } from '../page-row.ts';
 
 /** What the tables mean. */
 export const ROWS_LAYOUT = 1;
 
 const TABLES = `
   CREATE TABLE page (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, site TEXT NOT NULL, url_key INTEGER NOT NULL, url TEXT NOT NULL,
-    outcome TEXT NOT NULL, status INTEGER, at REAL NOT NULL, duration_ms REAL NOT NULL,
-    content_type TEXT NOT NULL, bytes INTEGER NOT NULL, title TEXT NOT NULL, language TEXT NOT NULL,
-    redirect TEXT NOT NULL, digest TEXT NOT NULL, truncated TEXT NOT NULL, noindex INTEGER NOT NULL,
-    depth INTEGER NOT NULL, via TEXT NOT NULL, tries INTEGER NOT NULL, robots TEXT NOT NULL, detail TEXT NOT NULL, extracted TEXT NOT NULL,
-    file TEXT, offset INTEGER, length INTEGER, group_length INTEGER,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, site TEXT NOT NULL, ${PAGE_DECLARED},
     batch INTEGER NOT NULL, shard INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX page_of_site ON page (site, url_key);
@@ -68,8 +62,8 @@ export interface Rows {
   close(): void;
 }
 
-export const COLUMNS = `site, url_key, url, outcome, status, at, duration_ms, content_type, bytes, title, language, redirect,
-  digest, truncated, noindex, depth, via, tries, robots, detail, extracted, file, offset, length, group_length`;
+/** What `toPage` reads. */
+export const COLUMNS = `site AS site_name, ${PAGE_COLUMNS}`;
 
 export const openRows = (path: string): Rows => {
   const db = new DatabaseSync(path);
@@ -81,12 +75,7 @@ export const openRows = (path: string): Rows => {
     db.close();
     throw new StoreFault(`the rows "${path}" have layout ${layout}, this program knows ${ROWS_LAYOUT}`, 'use the version of gossamer that made them');
   }
-  const statements = new Map<string, StatementSync>();
-  const sql = (text: string): StatementSync => {
-    let statement = statements.get(text);
-    if (!statement) statements.set(text, (statement = db.prepare(text)));
-    return statement;
-  };
+  const sql = preparing(db);
   const inTransaction = <T>(work: () => T): T => {
     sql('BEGIN IMMEDIATE').run();
     try {
@@ -126,11 +115,7 @@ export const openRows = (path: string): Rows => {
 };
 
 export const insertPage = (sql: (text: string) => StatementSync, { page, place }: NonNullable<NewPart['page']>, { batch, shard }: { batch: number; shard: number }): number =>
-  Number(sql(`INSERT INTO page (${COLUMNS}, batch, shard) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-    .run(page.site, urlKey(page.url), page.url, page.outcome, page.status, page.at, page.durationMs, page.contentType, page.bytes,
-      page.title, page.language, page.redirect, page.digest, page.truncated, page.noindex ? 1 : 0, page.depth, page.via,
-      page.tries, page.robots, page.detail, page.extracted, place?.file ?? null, place?.offset ?? null, place?.length ?? null, place?.groupLength ?? null,
-      batch, shard).lastInsertRowid);
+  Number(sql(`INSERT INTO page (site, ${PAGE_COLUMNS}, batch, shard) VALUES (?, ${PAGE_MARKS}, ?, ?)`).run(page.site, ...pageValues(page, place), batch, shard).lastInsertRowid);
 
 /** Null before the first. */
 export const readBatch = (sql: (text: string) => StatementSync): Batch | null => {
@@ -143,30 +128,3 @@ export const readBatch = (sql: (text: string) => StatementSync): Batch | null =>
     parts: JSON.parse(row['parts'] as string) as Part[],
   };
 };
-
-/** 53 bits of a URL's fingerprint, which SQLite and JavaScript both hold as a plain number. */
-export const urlKey = (url: string): number => Number(fingerprint(url) >> 11n);
-
-export const toPage = (row: Record<string, unknown>): PlacedPage => ({
-  url: row['url'] as CanonicalUrl,
-  site: row['site'] as string,
-  outcome: row['outcome'] as OutcomeName,
-  status: row['status'] as number | null,
-  at: row['at'] as number,
-  durationMs: row['duration_ms'] as number,
-  contentType: row['content_type'] as string,
-  bytes: row['bytes'] as number,
-  title: row['title'] as string,
-  language: row['language'] as string,
-  redirect: row['redirect'] as string,
-  digest: row['digest'] as string,
-  truncated: row['truncated'] as string,
-  noindex: row['noindex'] === 1,
-  depth: row['depth'] as number,
-  via: row['via'] as string,
-  tries: row['tries'] as number,
-  robots: row['robots'] as string,
-  detail: row['detail'] as string,
-  extracted: row['extracted'] as string,
-  place: row['file'] === null ? null : { file: row['file'] as string, offset: row['offset'] as number, length: row['length'] as number, groupLength: row['group_length'] as number },
-});

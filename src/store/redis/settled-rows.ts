@@ -5,12 +5,13 @@ import { ANSWERED_OUTCOMES, type OutcomeName } from '../../model/outcome.ts';
 import type { PlacedPage } from '../../model/settlement.ts';
 import { storeFault } from '../sqlite/fault.ts';
 import type { MemberRows } from '../shared-crawl.ts';
-import type { DeadRecords } from './book.ts';
+import type { DeadRecords } from '../shared-crawl.ts';
 import { pairs } from './census.ts';
 import { readLastSettled, unsettledOf, type LastSettled } from './doubt.ts';
 import type { Look } from './look.ts';
 import { openToRead, type Sql } from './read-rows.ts';
-import { COLUMNS, readBatch, toPage } from './rows.ts';
+import { toPage } from '../page-row.ts';
+import { COLUMNS, readBatch } from './rows.ts';
 import type { Call } from './wire.ts';
 
 /** What a check needs of a page. */

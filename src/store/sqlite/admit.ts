@@ -5,7 +5,8 @@ import type { Link } from '../../model/link.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
 import { shardOf } from '../../url/shard.ts';
 import type { Book } from './book.ts';
-import { appendToLine, putFirst, type LineEnds, type Waiting } from './line.ts';
+import type { Waiting } from '../link-text.ts';
+import { appendToLine, putFirst, type LineEnds } from './line.ts';
 import { SITE_HELD, SITE_IDLE, SITE_PARKED, SITE_WAITING } from './schema.ts';
 
 interface SiteRow extends LineEnds {

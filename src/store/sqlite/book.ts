@@ -3,7 +3,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 import type { createFingerprintTable } from '../../lib/fingerprint-table.ts';
-import { fingerprint } from '../../url/fingerprint.ts';
 import type { Archive } from '../../frontier/store.ts';
 import { copyTally, emptyTally, type Tally } from './tally.ts';
 
@@ -85,6 +84,3 @@ const logSeen = (book: Book): void => {
   const prints = BigUint64Array.from(book.provisional);
   book.sql('INSERT INTO seen (fingerprints) VALUES (?)').run(new Uint8Array(prints.buffer));
 };
-
-/** 53 bits of a URL's fingerprint, which SQLite and JavaScript both hold as a plain number. */
-export const urlKey = (url: string): number => Number(fingerprint(url) >> 11n);

@@ -3,7 +3,8 @@
 import type { OpenLink } from '../../frontier/store.ts';
 import { numbersOf } from '../../lib/long-queue.ts';
 import type { Book } from './book.ts';
-import { READ_IN_BLOCK, readWaiting } from './line.ts';
+import { readWaiting } from '../link-text.ts';
+import { READ_IN_BLOCK } from './line.ts';
 
 /**
  * About 10 M links and some seconds. A line can be longer only without --max-waiting-per-site.

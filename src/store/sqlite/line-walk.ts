@@ -2,7 +2,8 @@
 
 import { numbersOf } from '../../lib/long-queue.ts';
 import type { Book } from './book.ts';
-import { READ_IN_BLOCK, readWaiting, type Waiting } from './line.ts';
+import { readWaiting, type Waiting } from '../link-text.ts';
+import { READ_IN_BLOCK } from './line.ts';
 
 export interface SiteEnds {
   readonly id: number;

@@ -1,14 +1,8 @@
 /** The line of waiting links of one site: blocks in a queue, read from its head. */
 
-import type { CanonicalUrl, Link } from '../../model/link.ts';
 import { dropFirst, firstOf, pushFirst, pushLast, type Packs } from '../../lib/long-queue.ts';
+import { readWaiting, writeWaiting, type Waiting } from '../link-text.ts';
 import type { Book } from './book.ts';
-
-/** A waiting link with how often it was claimed. */
-export interface Waiting {
-  readonly link: Link;
-  readonly tries: number;
-}
 
 /** The columns of a site's row that say where its line is. */
 export interface LineEnds {
@@ -24,27 +18,6 @@ export const READ_IN_BLOCK = -1;
 /** A block is read whole for each link taken from it, so it stays about one database page long. */
 const BLOCK_CHARS_MAX = 3_500;
 
-/** The third number of a line: what marks a link has, a bit each. */
-const FALLBACK = 1;
-const NAMED_SITEMAP = 2;
-const LISTED_SITEMAP = 4;
-
-const marksOf = ({ fallback, sitemap }: Link): number =>
-  (fallback ? FALLBACK : 0) | (sitemap === 'named' ? NAMED_SITEMAP : sitemap === 'listed' ? LISTED_SITEMAP : 0);
-
-const write = ({ link, tries }: Waiting): string => `${link.depth} ${link.hops} ${marksOf(link)} ${tries} ${link.url}\n`;
-
-/** A link as a block has it, without the end of its line. */
-export const readWaiting = (line: string, via: string, site: string): Waiting => {
-  const [depth, hops, written, tries, url] = line.split(' ', 5) as [string, string, string, string, string];
-  const marks = Number(written);
-  const link: Link = {
-    url: url as CanonicalUrl, site, depth: Number(depth), via, hops: Number(hops), fallback: (marks & FALLBACK) !== 0, first: false,
-  };
-  if (marks <= FALLBACK) return { tries: Number(tries), link };
-  return { tries: Number(tries), link: { ...link, sitemap: marks & NAMED_SITEMAP ? 'named' : 'listed' } };
-};
-
 const insertBlock = ({ sql }: Pick<Book, 'sql'>, block: { via: string; links: string }): number =>
   Number(sql('INSERT INTO block (read_to, via, links) VALUES (0, ?, ?)').run(block.via, block.links).lastInsertRowid);
 
@@ -52,7 +25,7 @@ const insertBlock = ({ sql }: Pick<Book, 'sql'>, block: { via: string; links: st
 const toBlocks = (waiting: readonly Waiting[]): { via: string; links: string }[] => {
   const blocks: { via: string; links: string }[] = [];
   for (const one of waiting) {
-    const text = write(one);
+    const text = `${writeWaiting(one.link, one.tries)}\n`;
     const last = blocks.at(-1);
     if (last && last.via === one.link.via && last.links.length + text.length <= BLOCK_CHARS_MAX) last.links += text;
     else blocks.push({ via: one.link.via, links: text });

@@ -3,7 +3,8 @@
 import { SITES_SORTED_MAX, type SiteQuery, type SiteSort, type SiteView } from '../../frontier/store.ts';
 import { firstOf } from '../../lib/long-queue.ts';
 import type { Book } from './book.ts';
-import { READ_IN_BLOCK, type Waiting } from './line.ts';
+import type { Waiting } from '../link-text.ts';
+import { READ_IN_BLOCK } from './line.ts';
 import { SITE_HELD, SITE_LEASED, SITE_PARKED } from './schema.ts';
 
 /** Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. */

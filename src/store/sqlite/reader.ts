@@ -2,15 +2,14 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { StoreFault, type LinkView, type PageFilter, type PageSlice, type LocalReader } from '../../frontier/store.ts';
-import type { CanonicalUrl } from '../../model/link.ts';
-import type { OutcomeName } from '../../model/outcome.ts';
 import type { PlacedPage } from '../../model/settlement.ts';
-import { preparing, readTally, urlKey, type Book } from './book.ts';
+import { toPage, urlKey } from '../page-row.ts';
+import { preparing, readTally, type Book } from './book.ts';
 import { censusOf } from './census.ts';
 import { robotsOf } from './claim.ts';
 import { storeFault } from './fault.ts';
 import { findInLine } from './find-in-line.ts';
-import type { Waiting } from './line.ts';
+import type { Waiting } from '../link-text.ts';
 import { siteNamed, sitesCount, sitesOf } from './read-sites.ts';
 import { shardsIn, versionOf } from './schema.ts';
 
@@ -115,30 +114,3 @@ const lastFailureOf = (sql: Book['sql'], site: string): PlacedPage | null => {
     ORDER BY page.id DESC LIMIT 1`).get(site) as Row | undefined;
   return row ? toPage(row) : null;
 };
-
-const toPage = (row: Row): PlacedPage => ({
-  url: row['url'] as CanonicalUrl,
-  site: row['site_name'] as string,
-  outcome: row['outcome'] as OutcomeName,
-  status: row['status'] as number | null,
-  at: row['at'] as number,
-  durationMs: row['duration_ms'] as number,
-  contentType: row['content_type'] as string,
-  bytes: row['bytes'] as number,
-  title: row['title'] as string,
-  language: row['language'] as string,
-  redirect: row['redirect'] as string,
-  digest: row['digest'] as string,
-  truncated: row['truncated'] as string,
-  noindex: row['noindex'] === 1,
-  depth: row['depth'] as number,
-  via: row['via'] as string,
-  tries: row['tries'] as number,
-  robots: row['robots'] as string,
-  detail: row['detail'] as string,
-  extracted: row['extracted'] as string,
-  place: row['file'] === null ? null : {
-    file: row['file'] as string, offset: row['offset'] as number,
-    length: row['length'] as number, groupLength: row['group_length'] as number,
-  },
-});

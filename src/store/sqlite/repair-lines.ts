@@ -2,9 +2,10 @@
 
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
-import { urlKey } from './book.ts';
+import { urlKey } from '../page-row.ts';
 import { eachRow, type Checked } from './check.ts';
-import { appendToLine, readWaiting, type LineEnds, type Waiting } from './line.ts';
+import { readWaiting, type Waiting } from '../link-text.ts';
+import { appendToLine, type LineEnds } from './line.ts';
 import { createVisited, linksFrom, walkLine, type NumberSet, type SiteEnds, type Visited } from './line-walk.ts';
 
 interface Site extends SiteEnds {

@@ -2,6 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { SHARDS } from '../../url/shard.ts';
+import { PAGE_DECLARED } from '../page-row.ts';
 
 export const SCHEMA_VERSION = 3;
 
@@ -58,12 +59,7 @@ const TABLES = `
   CREATE TABLE seen (id INTEGER PRIMARY KEY, fingerprints BLOB NOT NULL) STRICT;
 
   CREATE TABLE page (
-    id INTEGER PRIMARY KEY, site INTEGER NOT NULL, url_key INTEGER NOT NULL, url TEXT NOT NULL,
-    outcome TEXT NOT NULL, status INTEGER, at REAL NOT NULL, duration_ms REAL NOT NULL,
-    content_type TEXT NOT NULL, bytes INTEGER NOT NULL, title TEXT NOT NULL, language TEXT NOT NULL,
-    redirect TEXT NOT NULL, digest TEXT NOT NULL, truncated TEXT NOT NULL, noindex INTEGER NOT NULL,
-    depth INTEGER NOT NULL, via TEXT NOT NULL, tries INTEGER NOT NULL, robots TEXT NOT NULL, detail TEXT NOT NULL, extracted TEXT NOT NULL,
-    file TEXT, offset INTEGER, length INTEGER, group_length INTEGER
+    id INTEGER PRIMARY KEY, site INTEGER NOT NULL, ${PAGE_DECLARED}
   ) STRICT;
   CREATE INDEX page_of_site ON page (site, url_key);
 

@@ -4,8 +4,10 @@ import type { Settled } from '../../frontier/store.ts';
 import type { Page, Place, Settlement } from '../../model/settlement.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import { appendKept, keptBytes, placeOf } from '../kept.ts';
-import { urlKey, type Book } from './book.ts';
-import { appendToLine, putFirst, type LineEnds, type Waiting } from './line.ts';
+import { PAGE_COLUMNS, PAGE_MARKS, pageValues } from '../page-row.ts';
+import type { Book } from './book.ts';
+import type { Waiting } from '../link-text.ts';
+import { appendToLine, putFirst, type LineEnds } from './line.ts';
 import { SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING } from './schema.ts';
 import { countSettled } from './tally.ts';
 
@@ -101,12 +103,7 @@ const settleOne = (book: Book, { settlement, site, place }: Settling): void => {
 };
 
 export const writePage = (book: Pick<Book, 'sql' | 'tally'>, site: number, { page, place }: { page: Page; place: Place | null }): void => {
-  book.sql(`INSERT INTO page (site, url_key, url, outcome, status, at, duration_ms, content_type, bytes, title, language, redirect,
-      digest, truncated, noindex, depth, via, tries, robots, detail, extracted, file, offset, length, group_length)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-    .run(site, urlKey(page.url), page.url, page.outcome, page.status, page.at, page.durationMs, page.contentType, page.bytes,
-      page.title, page.language, page.redirect, page.digest, page.truncated, page.noindex ? 1 : 0, page.depth, page.via,
-      page.tries, page.robots, page.detail, page.extracted, place?.file ?? null, place?.offset ?? null, place?.length ?? null, place?.groupLength ?? null);
+  book.sql(`INSERT INTO page (site, ${PAGE_COLUMNS}) VALUES (?, ${PAGE_MARKS})`).run(site, ...pageValues(page, place));
   countSettled(book.tally, page.outcome);
 };
 

@@ -3,7 +3,8 @@
 import { CLAIMS_MAX, type Order } from '../../frontier/store.ts';
 import { unansweredPage } from '../../frontier/page.ts';
 import type { Book } from './book.ts';
-import { putFirst, type Waiting } from './line.ts';
+import type { Waiting } from '../link-text.ts';
+import { putFirst } from './line.ts';
 import { SITE_HELD, SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING } from './schema.ts';
 import { LEASED_COLUMNS, writePage, type LeasedSite } from './settle.ts';
 

@@ -12,7 +12,7 @@ import { shardOf } from '../../url/shard.ts';
 import { replaySeen } from './snapshot.ts';
 import { eachRow, type Checked } from './check.ts';
 import { createVisited, walkLine, type SiteEnds, type Visited } from './line-walk.ts';
-import type { Waiting } from './line.ts';
+import type { Waiting } from '../link-text.ts';
 import { SITE_HELD, SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING, shardsIn } from './schema.ts';
 import { countSettled, emptyTally, type Tally } from './tally.ts';
 
