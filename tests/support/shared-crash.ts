@@ -23,8 +23,6 @@ const ODD_TIMEOUT_MS = 4_000;
 const START_MS = 900;
 const BURST_MS = 40;
 const CRAWLING_MS = 1_000;
-/** Some hits follow each other without a look in between. */
-const UNLOOKED_SHARE = 4;
 /** All sites may be waiting for a lease to run out. */
 const GOING_ON_MS_MAX = 5_000;
 const PAUSE_MS_MAX = 700;
@@ -100,14 +98,15 @@ class SharedCrash {
   }
 
   async take(hits: readonly SharedHit[]): Promise<SharedHit[]> {
-    const { dice, figures } = this.#options;
+    const { figures } = this.#options;
     const missed: SharedHit[] = [];
     for (const hit of hits) {
       const struck = !this.#finished && (await this.#hit(hit));
       if (struck) figures.hits[hit]++;
       else missed.push(hit);
       this.#said += `${hit}${struck ? '' : ' (missed)'}, `;
-      if (struck && !isLast(hit) && dice(UNLOOKED_SHARE) > 0) await this.#check(hit);
+      // A pause alone ends nobody: the next hit follows it without a look in between.
+      if (struck && !isLast(hit) && hit !== 'pause') await this.#check(hit);
     }
     figures.crawls++;
     return missed;
