@@ -3,7 +3,7 @@
  *
  * CPU is user + system of the whole process, all threads. Runs alternate, and the ratio of each pair
  * is what counts: the machine may be shared. `-- --threads 1+0,1+1` compares thread counts (fetchers + parsers) instead,
- * `-- stores` the stores (stores.ts), `-- claims` how long a claim takes on each (claims.ts).
+ * `-- stores` the stores (stores.ts), `-- claims` how long a claim takes on each (claims.ts), `-- observe` what metrics, ledger and log cost (observe.ts).
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { CRAWL_SLOTS, crawlDir, crawlWorld, endWorld, fixed, measured, median, pagesPerSecond, path, perPage, startWorld, type Used, type World } from './whole-crawl.ts';
 
 const word = process.argv[2];
-if (word === 'stores' || word === 'claims') {
+if (word === 'stores' || word === 'claims' || word === 'observe') {
   await import(`./${word}.ts`);
   process.exit(0);
 }

@@ -8,6 +8,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runClaimLoop, type LoopGauges } from '../src/frontier/claim-loop.ts';
+import { ADMITTED_MAX, SETTLED_MAX } from '../src/frontier/crew.ts';
 import type { Claimed, Store } from '../src/frontier/store.ts';
 import { createClock, type Clock } from '../src/lib/clock.ts';
 import { createGroup } from '../src/lib/group.ts';
@@ -111,8 +112,8 @@ const runCase = async ({ store, clock, load, place, slots }: Case): Promise<Trie
     await clock.sleep(ERROR_PAUSE_MS, stop.signal);
   };
 
-  const links = createGroup<Link>(async (batch) => void (await store.admit(batch, settings.maxWaitingPerSite)));
-  const settlements = createGroup<Settlement>(async (batch) => void (await store.settle(batch)));
+  const links = createGroup<Link>(async (batch) => void (await store.admit(batch, settings.maxWaitingPerSite)), ADMITTED_MAX);
+  const settlements = createGroup<Settlement>(async (batch) => void (await store.settle(batch)), SETTLED_MAX);
   const visit = async (leased: Visit): Promise<void> => {
     await clock.sleep(VISIT_MS_LEAST + Math.random() * (VISIT_MS_MOST - VISIT_MS_LEAST));
     try {
@@ -174,7 +175,7 @@ const measureStore = async (place: StorePlace): Promise<void> => {
   };
   const supervisor: Supervisor = await startSupervisor({
     start: {
-      settings, dir: place.dir, userAgent: 'Gossamer/bench', productToken: 'gossamer', logPages: false,
+      settings, dir: place.dir, userAgent: 'Gossamer/bench', productToken: 'gossamer', version: 'bench', logPages: false,
       store: { url: place.url, crawl: 'bench', member: 'm1', shards: SHARDS },
     },
     onFault: ({ message }) => warn(`the store thread is gone: ${message}`),

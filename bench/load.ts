@@ -7,15 +7,15 @@
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runBinary, startBinary } from '../tests/support/binary.ts';
+import { writeFigures, writePlots } from './figures-page.ts';
 import { checksOf, plotsOf, tableOf, type LoadRun } from './load-report.ts';
 import { readTold, sampleProcess } from './load-samples.ts';
-import { plotSvg } from './plot.ts';
 
 const { values } = parseArgs({
   options: {
@@ -92,27 +92,11 @@ const crawl = async (): Promise<LoadRun> => {
   }
 };
 
-const writePlots = (run: LoadRun, dir: string): void => {
-  mkdirSync(dir, { recursive: true });
-  for (const [name, plot] of Object.entries(plotsOf(run))) writeFileSync(join(dir, `${name}.svg`), plotSvg(plot));
-};
-
-const BEGIN = '<!-- figures: begin -->';
-const END = '<!-- figures: end -->';
-
-const writeDocs = (text: string): void => {
-  const file = path('../docs/load.md');
-  const page = readFileSync(file, 'utf8');
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`docs/load.md lacks the lines "${BEGIN}" and "${END}" between which the figures go`);
-  writeFileSync(file, `${page.slice(0, from + BEGIN.length)}\n${text}\n${page.slice(to)}`);
-};
-
 const run = await crawl();
 const head = `${visits.toLocaleString('en')} concurrent visits for ${values.minutes} minutes on ${hosts.toLocaleString('en')} hosts and those found later, half of them bad; ` +
   `--timeout ${values.timeout}s, one fetch thread, ${availableParallelism()} cores, which the servers share, Node ${process.version}:`;
 const text = `${head}\n\n${tableOf(run)}`;
 console.log(text);
-if (values.write) writeDocs(text);
-if (values.write || values.plots) writePlots(run, values.plots ?? path('../docs/plots'));
+if (values.write) writeFigures('load.md', text);
+if (values.write || values.plots) writePlots(plotsOf(run), values.plots);
 process.exitCode = checksOf(run).every(({ holds }) => holds) ? 0 : 1;

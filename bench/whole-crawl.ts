@@ -57,17 +57,19 @@ export interface CrawlPlan {
   readonly home: string;
   readonly pages: number;
   readonly flags: readonly string[];
+  /** Another checkout's program; this one's unless it is said. */
+  readonly program?: string;
 }
 
 /** Where the directory of the last crawl is. */
 export const crawlDir = (home: string): string => join(home, 'crawl');
 
 /** Counts the pages that were fetched; time is that of the run, without the start of Node. */
-export const crawlWorld = async (world: World, { home, pages, flags }: CrawlPlan): Promise<Used> => {
+export const crawlWorld = async (world: World, { home, pages, flags, program = path('../bin/gossamer.js') }: CrawlPlan): Promise<Used> => {
   rmSync(crawlDir(home), { recursive: true, force: true });
   const seedFile = join(home, 'seeds.txt');
   writeFileSync(seedFile, world.seeds.join('\n'));
-  const used = await measured(home, [path('../bin/gossamer.js'), 'crawl', seedFile, '--email', 'bench@example.org', '--dir', crawlDir(home), '--delay', '0',
+  const used = await measured(home, [program, 'crawl', seedFile, '--email', 'bench@example.org', '--dir', crawlDir(home), '--delay', '0',
     '--max-pages', String(pages), '--concurrency', String(CRAWL_SLOTS), '--json', ...world.connectTo.flatMap((rule) => ['--connect-to', rule]), ...flags]);
   const { elapsedMs, settledByOutcome } = JSON.parse(used.out.trim().split('\n').at(-1)!) as { elapsedMs: number; settledByOutcome: { fetched?: number } };
   return { ...used, pages: settledByOutcome.fetched ?? 0, wallMs: elapsedMs };

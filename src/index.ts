@@ -4,13 +4,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FILES } from './crawl/folder.ts';
+import { logPathOf } from './crawl/log-path.ts';
 import { createCrawl, reopenCrawl } from './crawl/open.ts';
 import { pagesFrom, toCrawledPage, type CrawledPage } from './crawl/pages.ts';
 import { openReader } from './crawl/read.ts';
 import { startRun, type RunEnd } from './crawl/run.ts';
 import type { PageFilter, Reader } from './frontier/store.ts';
 import type { Census } from './model/census.ts';
-import { createLog, type Level } from './observe/log.ts';
+import { openLog, type Fields, type Level } from './observe/log.ts';
 import type { Snapshot } from './observe/snapshot.ts';
 import type { Settings } from './model/settings.ts';
 import { canonicalize } from './url/canonical.ts';
@@ -22,6 +23,7 @@ export type { HookLink, HookPage, Hooks, JsonValue } from './model/hooks.ts';
 export type { OutcomeName } from './model/outcome.ts';
 export type { PageFilter } from './frontier/store.ts';
 export type { Snapshot } from './observe/snapshot.ts';
+export type { Fields, Level } from './observe/log.ts';
 export type { CrawledPage } from './crawl/pages.ts';
 export type { EndReason, RunEnd } from './crawl/run.ts';
 export { UsageError } from './model/read-settings.ts';
@@ -40,7 +42,7 @@ export interface CrawlOptions extends Partial<Settings> {
   /** Called some times a second. */
   readonly onSnapshot?: (snapshot: Snapshot) => void;
   /** What is worth a line; bad seeds are `warn`. Default: nowhere but in the crawl's own log file. */
-  readonly onLog?: (level: Level, message: string) => void;
+  readonly onLog?: (level: Level, message: string, fields: Fields) => void;
 }
 
 export interface PagesOptions extends PageFilter {
@@ -53,6 +55,8 @@ export interface Crawl {
   /** Resolves when the crawl is finished, a limit is reached, it was stopped, or it cannot go on. */
   readonly ended: Promise<RunEnd>;
   status(): Snapshot;
+  /** All metrics of this run in the text format of Prometheus; `metrics: '9464'` among the options serves them. */
+  metrics(): string;
   /**
    * Settled pages as they come, each once; ends with the crawl. A loop over them may be slow: nothing
    * waits for it and nothing piles up. Breaking out of it leaves the crawl running.
@@ -72,15 +76,16 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
     dir, settings,
     seeds: { file: seedFile ?? null, urls: seeds },
     excludeFile: excludeFile ?? null,
-    say: (text: string) => onLog?.('warn', text),
+    say: (text: string) => onLog?.('warn', text, {}),
   };
   const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(request) : createCrawl(request));
-  const log = createLog({ dir: join(dir, FILES.logs), level: 'info', show: (level, message) => onLog?.(level, message) });
+  const { log, close } = openLog({ path: logPathOf(dir, open.identity.settings), level: 'info', show: (level, message, fields) => onLog?.(level, message, fields) });
   const before = await lastRowIn(dir);
   const run = startRun({ dir, settings: open.identity.settings, store: open.store, member: open.identity.member, log, retryParked, ...(onSnapshot ? { onSnapshot } : {}) });
   let isOver = false;
   const ended = run.ended.finally(() => {
     isOver = true;
+    close();
     open.lock.release();
   });
   const openWhenThere = async (): Promise<Reader | null> => {
@@ -91,6 +96,7 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
     dir,
     ended,
     status: run.snapshot,
+    metrics: run.metrics,
     pages: ({ from = 'run', ...filter } = {}) =>
       pagesFrom({ dir, open: openWhenThere, after: () => (from === 'run' ? before : 0), isOver: () => isOver }, filter),
     stop: () => {

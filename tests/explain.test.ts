@@ -6,6 +6,7 @@ import type { Explanation } from '../src/crawl/explain.ts';
 import { OPEN_REASONS, type ReasonName } from '../src/crawl/explain/reasons.ts';
 import { CLAIMS_MAX } from '../src/frontier/store.ts';
 import { ANSWERED_OUTCOMES, UNANSWERED_OUTCOMES, type OutcomeName } from '../src/model/outcome.ts';
+import type { RobotsRecord } from '../src/model/robots.ts';
 import type { Page, Settlement } from '../src/model/settlement.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, pageOf, paceAfter, settlementOf } from './contract/store-scene.ts';
 import { HOUR_MS, onReadingScene, robotsRead, type ReadingScene } from './support/reading-scene.ts';
@@ -107,6 +108,24 @@ test('a link whose site is in trouble is told the failures, and the time of the 
     const trouble = assertReason(await explain('https://a.example/1'), 'in-trouble', /its site a\.example, which failed 2 times in a row, is called again in 40s .*; at 6 failures it is parked\. 1 link is before it/);
     assert.equal(trouble.callAt, clock.now() + 40_000 + DELAY_MS);
     assert.ok(trouble.notes.includes('robots.txt of https://a.example could not be read so far, and until it is no page there is called'));
+  }));
+
+test('a link whose site is in trouble because of a robots.txt is told so, also when that of another origin of the site is to blame', () =>
+  onReadingScene(async ({ store, clock, explain }) => {
+    await store.admit([link('www.a.example/1', { site: 'a.example' }), ...linksOf('a.example', 2)]);
+    const unread = (cause: string, at: number): RobotsRecord => ({ origin: 'https://www.a.example', fetchedAt: at, expiresAt: 0, verdict: 'trouble', rules: cause, crawlDelayMs: null });
+    const fail = async (cause: string): Promise<void> => {
+      const visit = await claimOne(store);
+      await store.settle([settlementOf(visit, { fate: 'returned', robots: unread(cause, clock.now()), pace: paceAfter(visit, { failures: visit.pace.failures + 1, dueAt: clock.now() + 1_000 }) })]);
+      clock.advance(1_000);
+    };
+    await fail('503');
+    const own = assertReason(await explain('https://www.a.example/1'), 'in-trouble', /failed once/);
+    assert.deepEqual(own.notes, ['the last failure on record: robots.txt of https://www.a.example answered 503, on 2026-01-01 00:00:00 UTC; until it can be read no page there is called']);
+    assert.equal(own.robots, null, 'nothing is known of its rules');
+    await fail('dns');
+    const other = assertReason(await explain('https://a.example/2'), 'in-trouble', /failed 2 times/);
+    assert.deepEqual(other.notes, ['the last failure on record: robots.txt of https://www.a.example was not to be had (the host name has no address, or the name servers did not answer), on 2026-01-01 00:00:01 UTC; until it can be read no page there is called']);
   }));
 
 test('a parked link is told the failures of its site, the last one on record, and the command that brings it back', () =>

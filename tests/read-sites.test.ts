@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RULES_AT_ONCE, siteRows } from '../src/cli/site-rows.ts';
 import { writeIdentity } from '../src/crawl/folder.ts';
 import { SITE_SORTS, SITES_SORTED_MAX, type SiteQuery, type SiteSort } from '../src/frontier/store.ts';
 import type { Link } from '../src/model/link.ts';
@@ -101,14 +102,29 @@ test('a list of more sites than are read at once has each of them once, also whe
     assert.equal(namesOf(scene, { sort: 'name' }).length, 4_200);
   }));
 
+test('a list asks for the rules of many sites at once, and each site gets its own', () =>
+  onReadingScene(async ({ store, reader, clock }) => {
+    const names = Array.from({ length: 2 * RULES_AT_ONCE + 30 }, (_, n) => `s${n}.example`);
+    await store.admit(names.flatMap((name) => linksOf(name, 2)));
+    const { visits } = await store.claim(ask({ visits: names.length }));
+    const forbids = (site: string): boolean => Number(site.slice(1).split('.')[0]) % 3 === 0;
+    await store.settle(visits.filter(({ site }) => site !== 's7.example').map((visit) =>
+      settlementOf(visit, { robots: robotsRead(`https://${visit.site}`, `User-agent: *\nDisallow: ${forbids(visit.site) ? '/' : ''}`, clock.now()) })));
+    const asked: number[] = [];
+    const far = { ...reader, robots: (origins: readonly string[]) => (asked.push(origins.length), reader.robots(origins)) };
+    const rows: [string, string | undefined][] = [];
+    for await (const { view, robots } of siteRows(far, {})) rows.push([view.site, robots?.state]);
+    assert.deepEqual(rows, names.map((name) => [name, name === 's7.example' ? 'not-read-yet' : forbids(name) ? 'forbids-all' : 'allows-all']));
+    assert.deepEqual(asked, [RULES_AT_ONCE, RULES_AT_ONCE, 30]);
+  }));
+
 test('the rules of an origin are read as they were stored', () =>
   onReadingScene(async ({ store, reader, clock }) => {
     await store.admit(linksOf('a.example', 1));
     const robots = robotsRead('https://a.example', 'User-agent: *\nDisallow: /x\nCrawl-delay: 2', clock.now());
     const visit = await claimOne(store);
     await store.settle([settlementOf(visit, { robots, page: pageOf(visit) })]);
-    assert.deepEqual(reader.robots('https://a.example'), robots);
-    assert.equal(reader.robots('http://a.example'), null);
+    assert.deepEqual(reader.robots(['http://a.example', 'https://a.example']), [null, robots]);
   }));
 
 test('the place of a link in its line is the order in which links are claimed, whatever was put first or taken in between', () =>

@@ -323,3 +323,11 @@ test('the status of a robots.txt decides whether it is read, followed, taken as 
   assert.deepEqual([400, 401, 403, 404, 410, 451, 499].map(robotsVerdict), new Array(7).fill('allow'));
   assert.deepEqual([429, 500, 503, 599, 100, 600, 999, 0].map(robotsVerdict), new Array(8).fill('trouble'));
 });
+
+test('a robots.txt that could not be read allows nothing, whatever is kept of the trouble', () => {
+  for (const cause of ['503', 'dns', 'answer-timeout']) {
+    const record: RobotsRecord = { ...written(cause), verdict: 'trouble' };
+    assert.deepEqual(robotsDecision(record, '/page'), { allowed: false, rule: 'robots.txt could not be read', line: null });
+    assert.equal(robotsStance(record), 'unreadable');
+  }
+});

@@ -149,7 +149,7 @@ test('postgres: opening a member and freeing "all" touch the leases of that memb
     await b.store.steer([{ kind: 'free', holder: null, counted: true }, { kind: 'free', holder: 'fetch-1', counted: true }]);
     await b.store.close();
     await member('b', b.archive);
-    assert.deepEqual(await a.store.settle([settlementOf(mine), settlementOf(other)]), { settled: 1, refused: 1 });
+    assert.deepEqual(await a.store.settle([settlementOf(mine), settlementOf(other)]), { settled: 1, refused: 1, refusedAt: [1] });
     clock.advance(DELAY_MS);
     assert.equal((await claimOne(a.store)).site, other.site);
   });

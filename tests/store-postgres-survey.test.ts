@@ -1,12 +1,19 @@
 /** A survey of a crawl in PostgreSQL finds nothing wrong where nothing is, and each thing that is. */
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
+import pg from 'pg';
+import { DAMAGE_NAMED_MAX } from '../src/crawl/verify/damage.ts';
 import { knownTotal } from '../src/model/census.ts';
 import type { PlacedPage } from '../src/model/settlement.ts';
 import { WRONG_NAMED_MAX, type SharedSurvey } from '../src/store/shared.ts';
 import { shardOf } from '../src/url/shard.ts';
 import { ask, claimBySite, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
+import { runBinary } from './support/binary.ts';
+import { makeCrawl } from './support/made-crawl.ts';
 import { startPostgres } from './support/postgres-server.ts';
 import { walkTogether, withScene, type PostgresScene } from './support/postgres-scene.ts';
 
@@ -145,6 +152,30 @@ test('postgres: each thing that is wrong is found, named, and nothing else', asy
       assert.deepEqual(says.filter((one) => !wrong.some((sentence) => one.test(sentence))), [], `${title}: ${wrong.join('; ')}`);
       assert.deepEqual(wrong.filter((sentence) => !says.some((one) => one.test(sentence))), [], title);
     });
+  }
+});
+
+test('postgres: verify names as many wrong things as it may, and counts all', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'gossamer-survey-'));
+  const dir = join(home, 'crawl');
+  const url = await server.database();
+  const env = { ...process.env, GOSSAMER_STORE: url };
+  try {
+    await makeCrawl({ dir, sites: 4, pages: 20, waiting: 180, keep: 'all', fileBytesMax: 1e6 });
+    const moved = await runBinary(['migrate', dir, '--to', url, '--name', 'many'], { env });
+    assert.equal(moved.code, 0, moved.stderr);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('DELETE FROM gossamer_many.seen');
+    await client.end();
+    const ran = await runBinary(['verify', dir], { env });
+    assert.equal(ran.code, 1, ran.stderr);
+    const lines = ran.stdout.split('\n').filter((line) => line.startsWith('damage'));
+    assert.equal(lines.filter((line) => line.endsWith('is not in the log of known URLs')).length, DAMAGE_NAMED_MAX);
+    assert.equal(lines.at(-1), `damage: and ${200 - DAMAGE_NAMED_MAX} more`);
+    assert.match(ran.stdout, /: 200 damaged$/m);
+  } finally {
+    rmSync(home, { recursive: true });
   }
 });
 

@@ -135,7 +135,7 @@ test('redis: the record of a lease that ran out on the way is cut while it is th
   const theirs = await openMember(other, { url: server.url, archive: openMemoryArchive(), clock: { ...clock, now: () => clock.now() + LEASE_MS } });
   const freeLeasesOf = (shards: number[]): Promise<unknown> => theirs.claim(ask({ shards, leaseMs: LEASE_MS }));
   await freeLeasesOf([3, 5]);
-  assert.deepEqual(await settleAll([first, second, third]), { settled: 1, refused: 2 });
+  assert.deepEqual(await settleAll([first, second, third]), { settled: 1, refused: 2, refusedAt: [0, 2] });
   assert.deepEqual(readPages(), [textOf(second.site)]);
   const bytes = recordsOf(first.site, 'robots;').bytes.length;
   assert.deepEqual(folder.dead, [{ file: 'records-00001', offset: 0, bytes }]);

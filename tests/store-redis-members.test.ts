@@ -141,7 +141,7 @@ test('redis: opening a directory again frees its own leases and no others', asyn
   one.store = await openMember(one.folder, { url: server.url, archive: one.archive, clock });
   assert.equal((await one.store.census()).leased, 1);
   await one.store.steer([{ kind: 'free', holder: null, counted: true }]);
-  assert.deepEqual(await one.store.settle([settlementOf(mine)]), { settled: 0, refused: 1 });
+  assert.deepEqual(await one.store.settle([settlementOf(mine)]), { settled: 0, refused: 1, refusedAt: [0] });
   assert.deepEqual(await two.store.settle([settlementOf(theirs)]), { settled: 1, refused: 0 });
   await closeMembers([one, two]);
 });

@@ -7,10 +7,12 @@ import { EXIT_CODES } from '../src/cli/command.ts';
 import { FILE_NAMES } from '../src/cli/config-file.ts';
 import { helpOf } from '../src/cli/help.ts';
 import { writeDefault } from '../src/cli/setting-flags.ts';
+import { COLUMN_KINDS, LINK_COLUMNS, PAGE_COLUMNS, type Column } from '../src/crawl/export/columns.ts';
 import { OPEN_REASONS } from '../src/crawl/explain/reasons.ts';
 import { FAILURES } from '../src/model/exchange.ts';
 import { ANSWERED_OUTCOMES, HOOK_REFUSALS, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../src/model/outcome.ts';
 import { SETTING_NAMES, SETTINGS } from '../src/model/settings.ts';
+import { fullName, METRIC_NAMES, metricOf, RATE_SECONDS, type Metric } from '../src/observe/metrics/table.ts';
 import { oddities } from '../src/world/oddities.ts';
 
 const NOTE = '<!-- Written by `npm run docs` from the tables in the code; do not edit. -->';
@@ -20,6 +22,17 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const named = (entries: Readonly<Record<string, string>>, prefix = ''): string[][] =>
   Object.entries(entries).map(([name, says]) => [`\`${prefix}${name}\``, says]);
+
+const COMBINED: Readonly<Record<Metric['combine'], string>> = { sum: 'added up', maximum: 'the largest', thread: 'one series per `thread`' };
+
+const metricRow = (name: (typeof METRIC_NAMES)[number]): string[] => {
+  const { type, labels = {}, combine, help } = metricOf(name);
+  const sets = Object.entries(labels).map(([label, values]) => `\`${label}\`: ${values.length > 12 ? `${values.slice(0, 6).join(', ')} ... (${values.length})` : values.join(', ')}`);
+  return [`\`${fullName(name)}\``, type, sets.join('; '), COMBINED[combine], help];
+};
+
+const columnTable = (columns: readonly Column<never>[]): string =>
+  table(['column', 'type', 'null', 'meaning'], columns.map(({ name, kind, nullable, says }) => [`\`${name}\``, `${COLUMN_KINDS[kind].parquet}${kind === 'json' ? ' (JSON)' : ''}`, nullable ? 'yes' : '', says]));
 
 export const PAGES: Readonly<Record<string, () => string>> = {
   'settings.md': () => `# Settings\n\n${NOTE}\n\nFlags of \`crawl\` and \`resume\`. In a \`--config\` file ([how](../how-to/configure.md)) a setting has the name of its flag without the dashes, as in the second column; ` +
@@ -39,6 +52,12 @@ export const PAGES: Readonly<Record<string, () => string>> = {
     `A link that is not settled has one of these; or the outcome that it will get when its turn comes, or, if it is not known, would get.\n\n${table(['reason', 'meaning'], named(OPEN_REASONS))}\n`,
   'exit-codes.md': () => `# Exit codes\n\n${NOTE}\n\n${table(['code', 'meaning'], Object.entries(EXIT_CODES).map(([code, says]) => [code, says]))}\n`,
   'commands.md': () => `# Commands\n\n${NOTE}\n\n${COMMANDS.map((command) => `## ${command.name}\n\n\`\`\`\n${helpOf(command)}\n\`\`\``).join('\n\n')}\n`,
+  'metrics.md': () => `# Metrics\n\n${NOTE}\n\nWhat \`--metrics\` serves ([how to watch a crawl](../how-to/watch-a-crawl.md)). Counters are of this process and begin at 0; a thread that is started again goes on ` +
+    `with those of the one before it. Rates are over ${RATE_SECONDS} s. No label ever holds a site or a URL.\n\n${table(['metric', 'type', 'labels', 'of several threads', 'meaning'], METRIC_NAMES.map(metricRow))}\n`,
+  'export.md': () => `# Columns of an export\n\n${NOTE}\n\nWhat \`gossamer export\` writes as Parquet, JSON lines and CSV ([how](../how-to/read-the-results.md#exports)). Names and types stay; new columns come at the end. ` +
+    `In CSV what is null is empty, and a text that a spreadsheet would run as a formula has a \`'\` before it.\n\n## Pages\n\n${columnTable(PAGE_COLUMNS)}\n\n` +
+    `## Links\n\nWith \`--links\`, for a crawl with \`--keep-links\`: one row per page and target, in the order of the page.\n\n${columnTable(LINK_COLUMNS)}\n\n` +
+    `## Types\n\n${table(['type', 'meaning'], Object.values(COLUMN_KINDS).map(({ parquet, says }, i) => [`${parquet}${Object.keys(COLUMN_KINDS)[i] === 'json' ? ' (JSON)' : ''}`, says]))}\n`,
   'small-web.md': () => `# What is odd in the small web\n\n${NOTE}\n\n${table(['name', 'a whole', 'what it is'], oddities().map((one) => [`\`${one.name}\``, one.where, one.about]))}\n`,
 };
 

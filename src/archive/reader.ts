@@ -29,6 +29,25 @@ export const readRecordAt = (path: string, offset: number): WarcRecord => {
   throw damage(path, offset, 'the file ends before it');
 };
 
+/** One file held open, to read records at many places. */
+export interface RecordFile {
+  /** The record that begins there and lies before that end. */
+  at(offset: number, end: number): WarcRecord;
+  close(): void;
+}
+
+export const openRecordFile = (path: string): RecordFile => {
+  const fd = opened(path);
+  const room = Buffer.allocUnsafe(ONE_WINDOW_BYTES);
+  return {
+    at: (offset, end) => {
+      for (const record of recordsOf({ fd, path, from: offset, to: end, room })) return record;
+      throw damage(path, offset, 'the file ends before it');
+    },
+    close: () => closeSync(fd),
+  };
+};
+
 /** The records from one offset to another, in order; memory does not grow with the file. */
 export function* readRecords(path: string, from = 0, to = Infinity): Generator<WarcRecord> {
   yield* recordsIn({ path, from, to, windowBytes: MANY_WINDOW_BYTES });
@@ -41,11 +60,25 @@ interface Stretch {
   readonly windowBytes: number;
 }
 
-function* recordsIn({ path, from, to, windowBytes }: Stretch): Generator<WarcRecord> {
-  const fd = opened(path);
+function* recordsIn({ windowBytes, ...stretch }: Stretch): Generator<WarcRecord> {
+  const fd = opened(stretch.path);
+  try {
+    yield* recordsOf({ ...stretch, fd, room: Buffer.allocUnsafe(windowBytes) });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+interface OpenStretch extends Omit<Stretch, 'windowBytes'> {
+  readonly fd: number;
+  /** Where the bytes of the file go at first; a record has none of it. */
+  readonly room: Buffer;
+}
+
+function* recordsOf({ fd, path, from, to, room: first }: OpenStretch): Generator<WarcRecord> {
   try {
     const end = Math.min(to, fstatSync(fd).size);
-    let room = Buffer.allocUnsafe(windowBytes);
+    let room = first;
     let window = room.subarray(0, 0); // the bytes of the file from `at` on that are in memory
     let at = from;
     while (at < end) {
@@ -73,8 +106,6 @@ function* recordsIn({ path, from, to, windowBytes }: Stretch): Generator<WarcRec
     }
   } catch (error) {
     throw error instanceof ArchiveFault ? error : unreadable(path, error);
-  } finally {
-    closeSync(fd);
   }
 }
 

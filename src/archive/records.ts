@@ -19,6 +19,15 @@ export interface RecordInput {
   readonly charset?: string;
   /** `payloadDigest` of the page's body, where it is known already: it costs 40 us for 60 KB. */
   readonly digest?: string;
+  /** Where the page leads, with `--keep-links`; no record when there is none. */
+  readonly links?: KeptLinks | undefined;
+}
+
+/** The links of a page as they are archived. */
+export interface KeptLinks {
+  readonly urls: readonly string[];
+  /** How many there were besides, over the ceiling. */
+  readonly cut: number;
 }
 
 export interface WarcinfoInput {
@@ -86,10 +95,39 @@ export const warcinfoRecord = (info: WarcinfoInput): Uint8Array => {
 
 const pageRecords = (input: RecordInput, page: Answered): Uint8Array[] => {
   const text = input.text ?? '';
-  if (input.keep === 'text') return [conversion({ input, page, text, refersTo: null })];
+  if (input.keep === 'text') {
+    const id = recordId();
+    return [conversion({ input, page, text, id, refersTo: null }), ...outlinks(input, page, id)];
+  }
   const { id, members } = exchangeRecords(page, [], input.digest);
-  if (text !== '') members.push(conversion({ input, page, text, refersTo: id }));
+  // Second in its group: the place of the page then also says where its links begin, and no body is unpacked to find them.
+  members.splice(1, 0, ...outlinks(input, page, id));
+  if (text !== '') members.push(conversion({ input, page, text, id: recordId(), refersTo: id }));
   return members;
+};
+
+/** What the block of a metadata record calls a link of the page, as Heritrix does. */
+export const OUTLINK = 'outlink: ';
+/** The field of such a record that counts the links over the ceiling. */
+export const LINKS_CUT = 'Gossamer-Links-Cut';
+
+/** A list of its links beside the first record of a page; nothing when there is none. */
+const outlinks = ({ links }: RecordInput, page: Answered, id: string): Uint8Array[] => {
+  if (links === undefined || links.urls.length + links.cut === 0) return [];
+  const fields: Field[] = [
+    ['WARC-Type', 'metadata'],
+    ['WARC-Record-ID', recordId()],
+    ['WARC-Date', isoDate(page.startedAt)],
+    ['WARC-Target-URI', page.url],
+    ['WARC-Concurrent-To', id],
+    ['Content-Type', 'application/warc-fields'],
+  ];
+  if (links.cut > 0) fields.push(['WARC-Truncated', 'length'], [LINKS_CUT, String(links.cut)]);
+  let lines = '';
+  for (const url of links.urls) lines += `${OUTLINK}${url}\r\n`;
+  const block = Buffer.from(lines);
+  fields.push(['WARC-Block-Digest', payloadDigest(block)]);
+  return [member({ fields, block: [block], packed: false })];
 };
 
 /** The response, then its request. */
@@ -126,12 +164,12 @@ const exchangeRecords = (exchange: Answered, marks: readonly Field[], digest: st
 };
 
 /** The text of a page. Without its response there is no record to refer to, and the cut must be told here. */
-const conversion = (of: { input: RecordInput; page: Answered; text: string; refersTo: string | null }): Uint8Array => {
-  const { input, page, text, refersTo } = of;
+const conversion = (of: { input: RecordInput; page: Answered; text: string; id: string; refersTo: string | null }): Uint8Array => {
+  const { input, page, text, id, refersTo } = of;
   const at = isoDate(page.startedAt);
   const fields: Field[] = [
     ['WARC-Type', 'conversion'],
-    ['WARC-Record-ID', recordId()],
+    ['WARC-Record-ID', id],
     ['WARC-Date', at],
     ['WARC-Target-URI', page.url],
     ['Content-Type', 'text/plain;charset=utf-8'],

@@ -15,9 +15,9 @@ export interface Command {
 
 export const EXIT_CODES = {
   0: 'finished, or a limit was reached',
-  1: 'the crawl stopped because of a fault and can be resumed; for verify: damage was found; for show and explain: the URL is not known',
+  1: 'the crawl stopped because of a fault and can be resumed; for verify: damage was found; for audit: a violation was found, or a ledger cannot be read; for show and explain: the URL is not known',
   2: 'wrong use: a sentence says what to do, and nothing was changed',
-  3: 'stopped by Ctrl-C or SIGTERM, in order; it can be resumed',
+  3: 'stopped by Ctrl-C or SIGTERM, in order; it can be resumed; for export: nothing was written to its file',
   4: 'stopped because the disk is full or below --disk-reserve; it can be resumed',
   130: 'stopped at once by a second Ctrl-C; it can be resumed',
 } as const;

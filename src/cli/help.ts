@@ -14,10 +14,8 @@ export const overviewOf = (commands: readonly Command[]): string => [
   `gossamer ${VERSION}: a polite web crawler that loses nothing`,
   'Start here: gossamer crawl seeds.txt --email you@example.org',
   'Usage: gossamer <command> [flags]        gossamer <command> --help says more',
-  '',
   ...commands.map((command) => `  ${command.name.padEnd(12)}${briefOf(command)}`),
-  'Exit codes:',
-  ...Object.entries(EXIT_CODES).map(([code, says]) => `  ${code.padEnd(4)} ${firstClause(says)}`),
+  ...Object.entries(EXIT_CODES).map(([code, says], i) => `${(i === 0 ? 'Exit codes:' : '').padEnd(12)}${code.padEnd(4)} ${firstClause(says)}`),
 ].join('\n');
 
 /** What a command does, in a few words. */

@@ -20,14 +20,6 @@ export const readCount = ({ values }: Read, name: string): number | undefined =>
   return text === undefined ? undefined : Number(text);
 };
 
-/** A cell of CSV, quoted where it must be; one that a spreadsheet would run as a formula is made plain text. */
-export const cell = (value: string | number | null): string => {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
-
 /** What comes from the web could move a terminal's cursor: that is shown, not sent. */
 export const clean = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]/g, '·');
 

@@ -7,10 +7,12 @@ import { isDiskFull } from '../store/sqlite/fault.ts';
 import { EVERYWHERE, type Command } from './command.ts';
 import { nearest, readFlags } from './flags.ts';
 import { helpOf, overviewOf, settingsHelp } from './help.ts';
+import { auditCommand } from './commands/audit.ts';
 import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { crawlCommand } from './commands/crawl.ts';
 import { explainCommand } from './commands/explain.ts';
+import { exportCommand } from './commands/export.ts';
 import { joinCommand } from './commands/join.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { pagesCommand } from './commands/pages.ts';
@@ -21,7 +23,7 @@ import { statusCommand } from './commands/status.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { worldCommand } from './commands/world.ts';
 
-export const COMMANDS: readonly Command[] = [crawlCommand, resumeCommand, joinCommand, statusCommand, pagesCommand, sitesCommand, showCommand, explainCommand, verifyCommand, migrateCommand, configCommand, completionCommand(() => COMMANDS), worldCommand];
+export const COMMANDS: readonly Command[] = [crawlCommand, resumeCommand, joinCommand, statusCommand, pagesCommand, exportCommand, sitesCommand, showCommand, explainCommand, verifyCommand, auditCommand, migrateCommand, configCommand, completionCommand(() => COMMANDS), worldCommand];
 
 export const main = async (args: readonly string[]): Promise<void> => {
   // `| head` closes our output early: that is no fault.

@@ -33,11 +33,15 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   fetchers: ['Machine'],
   parsers: ['Machine'],
   bodyMemoryBytes: ['Machine', 'rare'],
-  diskReserveBytes: ['Machine'],
+  diskReserveBytes: ['Machine', 'rare'],
   store: ['Machine'],
   name: ['Machine', 'rare'],
   frontier: ['Machine', 'rare'],
   keep: ['Output'],
+  keepLinks: ['Output', 'rare'],
+  metrics: ['Machine'],
+  logFile: ['Output', 'rare'],
+  ledger: ['Output', 'rare'],
 };
 
 export const groupOf = (name: SettingName): Group => PLACES[name][0];

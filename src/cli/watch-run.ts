@@ -1,10 +1,9 @@
 /** Runs an open crawl in the foreground: shows it, listens to signals, and ends with its exit code. */
 
-import { join } from 'node:path';
-import { FILES } from '../crawl/folder.ts';
+import { logPathOf } from '../crawl/log-path.ts';
 import type { OpenCrawl } from '../crawl/open.ts';
 import { startRun, type EndReason, type Run } from '../crawl/run.ts';
-import { createLog, LEVELS, type Level } from '../observe/log.ts';
+import { LEVELS, openLog, type Level } from '../observe/log.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Phase, Snapshot } from '../observe/snapshot.ts';
 import type { ExitCode } from './command.ts';
@@ -43,21 +42,21 @@ const EXITS: Readonly<Record<EndReason, ExitCode>> = {
 export const watchRun = async (crawl: OpenCrawl, shown: Shown, options: { retryParked: boolean }): Promise<ExitCode> => {
   const { dir, store, identity: { settings, member } } = crawl;
   const terminal = createTerminal();
-  const log = createLog({
-    dir: join(dir, FILES.logs),
+  const { log, reopen, close } = openLog({
+    path: logPathOf(dir, settings),
     level: shown.level,
     show: (level, message) => {
       if (level === 'error' || (level === 'warn' && !shown.quiet) || level === 'debug') terminal.warn(level === 'debug' ? message : `${red(level)} ${message}`);
     },
   });
-  log('info', `run begins: ${JSON.stringify(settings)}`);
+  log('info', 'run begins', { dir, settings: { ...settings } });
   const show = shownBy(shown, { terminal, block: (snapshot) => blockOf(snapshot, dir, settings) });
-  const run = startRun({ dir, settings, store, member, log, onSnapshot: show, logPages: shown.level === 'debug', ...options });
-  const forget = listen(run, terminal.warn, shown.quiet);
+  const run = startRun({ dir, settings, store, member, log, onSnapshot: show, onMetrics: (url) => void (shown.quiet || terminal.warn(`metrics at ${url}`)), logPages: shown.level === 'debug', ...options });
+  const forget = listen(run, { warn: terminal.warn, quiet: shown.quiet, reopen });
   try {
     const end = await run.ended;
     terminal.release();
-    log('info', `run ends: ${end.reason}, ${end.census?.pages ?? 0} pages`);
+    log('info', `run ends: ${end.reason}, ${end.census?.pages ?? 0} pages`, { reason: end.reason, pages: end.census?.pages ?? 0 });
     if (end.fault) log('error', `${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`);
     if (end.fault && shown.level === 'debug') terminal.warn(end.fault.stack);
     if (shown.json) terminal.print(JSON.stringify({ ...objectOf(end.snapshot), reason: end.reason, dir }));
@@ -65,6 +64,7 @@ export const watchRun = async (crawl: OpenCrawl, shown: Shown, options: { retryP
     return EXITS[end.reason];
   } finally {
     forget();
+    close();
     crawl.lock.release();
   }
 };
@@ -87,8 +87,15 @@ const shownBy = ({ quiet, json }: Shown, { terminal, block }: Parts): ((snapshot
   };
 };
 
-/** The first signal stops in order, a second one at once. */
-const listen = (run: Run, warn: (text: string) => void, quiet: boolean): (() => void) => {
+interface Ears {
+  readonly warn: (text: string) => void;
+  readonly quiet: boolean;
+  /** Opens the log anew. */
+  readonly reopen: () => void;
+}
+
+/** The first signal stops in order, a second one at once; SIGUSR2 is for whoever renamed the log. */
+const listen = (run: Run, { warn, quiet, reopen }: Ears): (() => void) => {
   let asked = 0;
   const onSignal = (signal: NodeJS.Signals): void => {
     asked++;
@@ -99,8 +106,10 @@ const listen = (run: Run, warn: (text: string) => void, quiet: boolean): (() => 
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  process.on('SIGUSR2', reopen);
   return () => {
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
+    process.off('SIGUSR2', reopen);
   };
 };

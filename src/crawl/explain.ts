@@ -64,11 +64,17 @@ const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Pro
   const site = siteOf(address.host);
   const view = await reader.link(address.url, site);
   const scope = await scopeNow({ ...parts, address, link: view.open?.link ?? asFound(address, site, view.page) });
-  const record = await reader.robots(origin);
+  const records = await reader.robots([origin, originOf(view.site?.next ?? '') ?? origin]);
+  const record = records[0]?.verdict === 'trouble' ? null : records[0] ?? null;
   const robots = record && { origin, ...robotsDecision(record, address.path), fetchedAt: record.fetchedAt, stale: record.expiresAt <= now };
   const ailing = view.open !== null && (view.site?.failures ?? 0) > 0;
-  const looked = { ...parts, address, origin, view, scope, robots, lastFailure: ailing ? await reader.lastFailure(site) : null };
+  const looked = { ...parts, address, origin, view, scope, robots, lastFailure: ailing ? await reader.lastFailure(site) : null, unread: (ailing && records.find((one) => one?.verdict === 'trouble')) || null };
   return { ...looked, reason: await reasonOf(looked, record?.verdict === 'too-large') };
+};
+
+const originOf = (url: string): string | null => {
+  const address = canonicalize(url);
+  return typeof address === 'string' ? null : address.origin;
 };
 
 /** A link that is not known has no depth: it is judged as one that a seed's page has. */

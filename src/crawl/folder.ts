@@ -43,6 +43,12 @@ export interface Identity {
   readonly settings: Settings;
   /** It ran with `--keep none` at some time: pages of that time have no record. */
   readonly unkept?: true;
+  /** It ran with `--keep text` at some time: pages of that time have their text for a first record. */
+  readonly textOnly?: true;
+  /** It ran with `--keep-links` at some time: pages of that time have their links in the archive. */
+  readonly linksKept?: true;
+  /** It ran without a ledger at some time: calls of that time are not noted. */
+  readonly unnoted?: true;
   /** Where it was moved from, as long as something is left to be put away there. */
   readonly movedFrom?: { readonly store: string; readonly name: string; readonly shards: number };
 }
@@ -77,8 +83,13 @@ export const writeIdentity = (dir: string, settings: Settings, former?: Identity
   const identity: Identity = former
     ? { ...former, settings: withoutSecrets(settings) }
     : { format: 1, id: randomUUID(), createdAt: new Date().toISOString(), gossamer: VERSION, fixed: { ...FIXED, shards: SHARDS }, settings: withoutSecrets(settings) };
-  return keepIdentity(dir, settings.keep === 'none' ? { ...identity, unkept: true } : identity);
+  return keepIdentity(dir, {
+    ...identity, ...(settings.keep === 'none' ? { unkept: true } : {}), ...(settings.keep === 'text' ? { textOnly: true } : {}),
+    ...(settings.keepLinks ? { linksKept: true } : {}), ...(isUnnoted(settings, former) ? { unnoted: true } : {}),
+  });
 };
+
+const isUnnoted = ({ ledger }: Settings, former: Identity | undefined): boolean => ledger === 'off' || (former !== undefined && former.settings.ledger !== 'on');
 
 export const keepIdentity = (dir: string, identity: Identity): Identity => {
   replaceFile(join(dir, FILES.identity), `${JSON.stringify(identity, null, 2)}\n`);

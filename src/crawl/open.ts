@@ -8,12 +8,14 @@ import { readConnectTo } from '../fetch/connect-to.ts';
 import { writeBytes } from '../lib/units.ts';
 import { completeSettings, UsageError } from '../model/read-settings.ts';
 import type { FrontierPlace, Settings } from '../model/settings.ts';
+import { checkListen } from '../observe/metrics/serve.ts';
 import { kindOf } from '../store/place.ts';
 import type { StoreStart } from '../threads/messages.ts';
 import { SHARDS } from '../url/shard.ts';
 import { checkDescriptors, diskFreeBytes } from './ceilings.ts';
 import { checkFixed, checkNewFolder, FILES, makeFolder, readIdentity, writeIdentity, type Identity } from './folder.ts';
 import { checkHooks } from './hooks.ts';
+import { checkLogFile } from './log-path.ts';
 import { lockCrawl, type Lock } from './lock.ts';
 import { finishMove } from './migrate/put-away.ts';
 import { announce, checkNameIsFree, identityIn, takeScope } from './shared-notes.ts';
@@ -46,8 +48,9 @@ const checked = async (settings: Settings): Promise<Settings> => {
     if (!readConnectTo(text)) throw new UsageError(`--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`);
   }
   if (settings.frontier === 'files' && kindOf(settings.store) !== 'redis') throw new UsageError('--frontier files is for a crawl in Redis: give its address by --store, or leave it away');
+  if (settings.keepLinks && settings.keep === 'none') throw new UsageError('--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or leave it away');
   checkDescriptors(settings);
-  return { ...settings, hooks: await checkHooks(settings.hooks) };
+  return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
 };
 
 const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {
@@ -68,6 +71,7 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   await checkSeeds(request.seeds, say);
   checkDisk(dir, settings);
   if (kindOf(url) !== 'sqlite') await checkNameIsFree({ url, crawl: settings.name, shards: SHARDS, say });
+  await checkListen(settings.metrics);
   makeFolder(dir);
   const lock = lockCrawl(dir);
   try {
@@ -100,6 +104,7 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   checkDisk(dir, settings);
   const lock = lockCrawl(dir);
   try {
+    await checkListen(settings.metrics); // with the lock: the port of a crawl that runs is taken by itself
     if (excluded !== null) writeExcluded(dir, excluded);
     if (more) await copySeeds({ dir, source: seeds, where: 'behind', say: request.say });
     const identity = writeIdentity(dir, settings, former);
@@ -140,9 +145,11 @@ export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Pro
   checkFixed(dir, crawl);
   if (crawl.settings.frontier === 'files') throw new UsageError(`the waiting links of the crawl "${place.crawl}" lie in files of the machine it was begun on: it cannot be joined, resume it there`);
   checkFrontier(crawl, given.frontier);
-  const threads = { fetchers: undefined, parsers: undefined }; // this machine may be another
-  const settings = await checked(completeSettings({ ...defined({ ...crawl.settings, ...threads }), ...given, store: url, name: place.crawl }, availableParallelism()));
+  // This machine may be another; where it is the same, two processes neither share a log nor a port.
+  const own = { fetchers: undefined, parsers: undefined, logFile: undefined, metrics: undefined };
+  const settings = await checked(completeSettings({ ...defined({ ...crawl.settings, ...own }), ...given, store: url, name: place.crawl }, availableParallelism()));
   checkDisk(dir, settings);
+  await checkListen(settings.metrics);
   makeFolder(dir);
   const lock = lockCrawl(dir);
   try {

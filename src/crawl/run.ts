@@ -1,17 +1,25 @@
 /** One run of a crawl: from an open directory to the reason why it ended. */
 
+import { join } from 'node:path';
 import { isFinished } from '../frontier/finished.ts';
 import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
+import { leftoversIn, packAll } from '../observe/ledger/files.ts';
+import { LEDGER_DIR } from '../observe/ledger/format.ts';
 import type { Log } from '../observe/log.ts';
 import { createRateMeter, sumRefused, worstDelay, type Phase, type Snapshot } from '../observe/snapshot.ts';
+import { createBoard } from '../observe/metrics/board.ts';
+import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
+import { kindOf } from '../store/place.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
 import type { StoreStart } from '../threads/messages.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
 import { visitCallsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from './ceilings.ts';
+import { openMetrics, type Metrics } from './metrics.ts';
 import { excludedSites, loadSeeds, seededSites } from './seeds.ts';
 import { productTokenOf, userAgentOf } from './user-agent.ts';
+import { VERSION } from './version.ts';
 
 /** How often the state of the crawl is looked at. */
 const LOOK_MS = 250;
@@ -43,12 +51,16 @@ export interface RunOptions {
   /** A line in the log for every visit. */
   readonly logPages?: boolean;
   readonly onSnapshot?: (snapshot: Snapshot) => void;
+  /** Told where --metrics is served. */
+  readonly onMetrics?: (url: string) => void;
   readonly entries?: SupervisorOptions['entries'];
 }
 
 export interface Run {
   readonly ended: Promise<RunEnd>;
   snapshot(): Snapshot;
+  /** All metrics, in the text format of Prometheus. */
+  metrics(): string;
   /** No new visits; those under way end. */
   stop(): void;
   /** At once; nothing that is settled is lost, and what is not is fetched again. */
@@ -57,7 +69,7 @@ export interface Run {
 
 export const startRun = (options: RunOptions): Run => {
   const run = new CrawlRun(options);
-  return { ended: run.run(), snapshot: () => run.snapshot(), stop: () => run.end('stopped'), halt: () => run.end('halted') };
+  return { ended: run.run(), snapshot: () => run.snapshot(), metrics: () => run.metrics(), stop: () => run.end('stopped'), halt: () => run.end('halted') };
 };
 
 class CrawlRun {
@@ -66,6 +78,9 @@ class CrawlRun {
   readonly #rate = createRateMeter();
   readonly #ending = new AbortController();
   readonly #halting = new AbortController();
+  readonly #board = createBoard();
+  readonly #metrics: Metrics;
+  #served: MetricsServer | null = null;
   #supervisor: Supervisor | null = null;
   #phase: Phase = 'opening';
   #reason: EndReason | null = null;
@@ -75,9 +90,15 @@ class CrawlRun {
   #pagesPerSecond = 0;
   #seedsLoaded = 0;
   #crawlingSince = this.#startedAt;
+  #packing: Promise<void> = Promise.resolve();
 
   constructor(options: RunOptions) {
     this.#options = options;
+    this.#metrics = openMetrics({ board: this.#board, dir: options.dir, store: kindOf(options.store.url), snapshot: () => this.snapshot() });
+  }
+
+  metrics(): string {
+    return this.#metrics.text();
   }
 
   /** The first reason counts; being told to hurry is heard later too. */
@@ -89,15 +110,28 @@ class CrawlRun {
 
   async run(): Promise<RunEnd> {
     try {
+      await this.#serveMetrics();
       await this.#crawl();
     } catch (error) {
       this.#fail(toFault(error));
     }
     await this.#close();
+    await this.#packing;
+    await this.#served?.close();
+    this.#metrics.close();
     this.#phase = 'ended';
     const snapshot = this.snapshot();
     this.#options.onSnapshot?.(snapshot);
     return { reason: this.#reason!, census: this.#census, fault: this.#fault, snapshot, archive: this.#census?.archive ?? null };
+  }
+
+  /** First of all: a store with many links takes long to open, and somebody may want to see that. */
+  async #serveMetrics(): Promise<void> {
+    const { settings, log, onMetrics } = this.#options;
+    if (settings.metrics === '') return;
+    this.#served = await serveMetrics(settings.metrics, () => this.metrics());
+    log('info', `metrics at ${this.#served.url}`);
+    onMetrics?.(this.#served.url);
   }
 
   async #crawl(): Promise<void> {
@@ -114,8 +148,8 @@ class CrawlRun {
   async #open(): Promise<void> {
     const { dir, settings, log } = this.#options;
     this.#supervisor = await startSupervisor({
-      start: { settings, dir, store: this.#options.store, userAgent: userAgentOf(settings), productToken: productTokenOf(settings), logPages: this.#options.logPages ?? false },
-      log,
+      start: { settings, dir, store: this.#options.store, userAgent: userAgentOf(settings), productToken: productTokenOf(settings), version: VERSION, logPages: this.#options.logPages ?? false },
+      log, board: this.#board,
       onFault: (fault) => this.#fail(fault),
       ...(this.#options.entries ? { entries: this.#options.entries } : {}),
     });
@@ -136,6 +170,8 @@ class CrawlRun {
     if (this.#ending.signal.aborted) return;
     const seeded = settings.seededOnly ? await seededSites(dir) : null;
     const excluded = excludedSites(dir);
+    // Looked for before this run has files of its own there.
+    this.#packing = packAll(leftoversIn(join(dir, LEDGER_DIR)), this.#ending.signal);
     this.#phase = 'crawling';
     this.#crawlingSince = performance.now();
     supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null });

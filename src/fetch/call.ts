@@ -1,6 +1,6 @@
 /** The life of one call: look up, wait for a place, connect, ask, read the answer. */
 
-import type { Exchange, FailureCause, Truncation } from '../model/exchange.ts';
+import type { CallParts, Exchange, FailureCause, Truncation } from '../model/exchange.ts';
 import type { Clock } from '../lib/clock.ts';
 import { onAbort } from '../lib/on-abort.ts';
 import { isPublicAddress } from './address-guard.ts';
@@ -40,6 +40,8 @@ export interface Plan {
   readonly bodyBytesMax: number;
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
   readonly keepMs: number;
+  /** Told before anything leaves; may throw. */
+  readonly leaving: ((address: string, startedAt: number) => void) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly done: (exchange: Exchange, bodyBytes: number) => void;
   /** Something of our own broke: not the web's fault. */
@@ -64,6 +66,16 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
   #address = '';
   #startedAt: number | null = null;
   #answeredAt = 0;
+  // For `parts`: when its steps began and ended, and null where they did not.
+  readonly #begunAt: number;
+  #lookedUpMs: number | null = null;
+  #lookupAt = 0;
+  #connectedMs: number | null = null;
+  #dialledAt: number | null = null;
+  #tlsMs: number | null = null;
+  #sentAt: number | null = null;
+  #resumed: boolean | null = null;
+  #receivedBytes = 0;
   #headReader = createHeadReader();
   #head: ResponseHead | null = null;
   #bodyReader: BodyReader | null = null;
@@ -72,7 +84,8 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
   constructor(shared: Shared, plan: Plan) {
     this.#shared = shared;
     this.#plan = plan;
-    this.#totalBy = shared.clock.now() + shared.totalTimeoutMs;
+    this.#begunAt = shared.clock.now();
+    this.#totalBy = this.#begunAt + shared.totalTimeoutMs;
     this.#connectLeftMs = shared.connectTimeoutMs;
   }
 
@@ -87,7 +100,19 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     this.#connection = kept;
     this.#address = kept.dial.address;
     this.#startedAt = this.#shared.clock.now();
-    this.connected();
+    if (this.#mayLeave()) this.#send();
+  }
+
+  /** A call that cannot be told of does not leave. */
+  #mayLeave(): boolean {
+    try {
+      this.#plan.leaving?.(this.#address, this.#startedAt!);
+      return true;
+    } catch (error) {
+      this.#leave(false);
+      this.#plan.broke(error);
+      return false;
+    }
   }
 
   abort(): void {
@@ -98,11 +123,13 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     this.#stage = 'lookup';
     this.#allow(this.#connectLeftMs);
     this.#connectBy = this.deadlineAt;
+    this.#lookupAt = this.#shared.clock.now();
     this.#shared.lookup.find(this.#plan.target.host, (found) => this.#found(found));
   }
 
   #found(found: Found): void {
     if (this.#stage !== 'lookup') return;
+    this.#lookedUpMs = this.#shared.clock.now() - this.#lookupAt;
     if (found.kind === 'missing') return this.#fail('dns', found.detail);
     const open = this.#plan.target.named || this.#shared.allowPrivateAddresses;
     const allowed = open ? found.addresses : found.addresses.filter(isPublicAddress);
@@ -130,17 +157,34 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     this.#connectBy = (this.#startedAt = this.#shared.clock.now()) + this.#connectLeftMs;
     this.#address = address;
     this.#addresses = others;
+    this.#dialledAt = null;
     this.#stage = 'connect';
+    if (!this.#mayLeave()) return;
     this.#connection = this.#shared.connections.open({ ...this.#plan.dial, address }, this);
   }
 
-  connected(): void {
+  dialled(): void {
+    this.#dialledAt = this.#shared.clock.now();
+    this.#connectedMs = this.#dialledAt - this.#startedAt!;
+  }
+
+  connected(resumed: boolean | null): void {
+    const now = this.#shared.clock.now();
+    if (this.#dialledAt === null) this.#connectedMs = now - this.#startedAt!;
+    else this.#tlsMs = now - this.#dialledAt;
+    this.#resumed = resumed;
+    this.#send();
+  }
+
+  #send(): void {
     this.#stage = 'sent';
     this.#connection?.send(this.#plan.requestHead);
     this.#allow(this.#shared.answerTimeoutMs);
+    this.#sentAt = this.#shared.clock.now();
   }
 
   received(span: Span): void {
+    this.#receivedBytes += span.end - span.at;
     if (this.#stage === 'sent') {
       this.#answeredAt = this.#shared.clock.now();
       this.#stage = 'head';
@@ -254,15 +298,24 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     this.#leave(atEnd && this.#plan.keepMs > 0 && (this.#bodyReader?.framing.reusable ?? false));
     this.#plan.done({
       kind: 'answered', url, startedAt: this.#startedAt ?? 0, answeredAt: this.#answeredAt, endedAt: clock.now(),
-      address: this.#address, requestHead, head: head.text, status: head.status, headers: head.headers, body, truncated,
+      address: this.#address, requestHead, head: head.text, status: head.status, headers: head.headers, body, truncated, parts: this.#parts(clock.now()),
     }, body.length);
+  }
+
+  #parts(endedAt: number): CallParts {
+    return {
+      lookupMs: this.#lookedUpMs, connectMs: this.#connectedMs, tlsMs: this.#tlsMs, resumed: this.#resumed,
+      firstByteMs: this.#sentAt !== null && this.#answeredAt > 0 ? this.#answeredAt - this.#sentAt : null,
+      totalMs: endedAt - this.#begunAt,
+      sentBytes: this.#sentAt === null ? 0 : this.#plan.requestHead.length, receivedBytes: this.#receivedBytes,
+    };
   }
 
   #fail(cause: FailureCause, detail: string, unsure = false): void {
     if (this.#stage === 'over') return;
     this.#leave(false);
     const { clock } = this.#shared;
-    this.#plan.done({ kind: 'failed', url: this.#plan.url, startedAt: this.#startedAt, endedAt: clock.now(), cause, unsure, detail }, 0);
+    this.#plan.done({ kind: 'failed', url: this.#plan.url, startedAt: this.#startedAt, endedAt: clock.now(), cause, unsure, detail, parts: this.#parts(clock.now()) }, 0);
   }
 
   /** Give back all that the call held. */

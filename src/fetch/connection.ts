@@ -22,7 +22,10 @@ export interface TlsChoice {
 }
 
 export interface ConnectionUser {
-  connected(): void;
+  /** TCP is there, and TLS is about to begin. */
+  dialled(): void;
+  /** Requests can be sent; whether a TLS session was resumed for that, null without TLS. */
+  connected(resumed: boolean | null): void;
   /** The span is valid only until this returns. */
   received(span: Span): void;
   /** It is over, by the other side or by a fault. Called once, and not after `end()`. */
@@ -57,11 +60,17 @@ export class Connection implements Timed {
     this.#owner = owner;
     const onread = { buffer: READ_BUFFER, callback: (count: number): boolean => this.#received(count) };
     const { address, port, tls } = dial;
-    const socket = tls === null
-      ? connect({ host: address, port, onread })
-      : connectTls(tlsOptions(dial, tls, onread));
-    this.#socket = socket;
-    socket.once(tls === null ? 'connect' : 'secureConnect', () => this.user?.connected());
+    if (tls === null) {
+      const socket = connect({ host: address, port, onread });
+      this.#socket = socket;
+      socket.once('connect', () => this.user?.connected(null));
+    } else {
+      const socket = connectTls(tlsOptions(dial, tls, onread));
+      this.#socket = socket;
+      socket.once('connect', () => this.user?.dialled());
+      socket.once('secureConnect', () => this.user?.connected(socket.isSessionReused()));
+    }
+    const socket = this.#socket;
     socket.on('error', (fault: NodeJS.ErrnoException) => this.#lose(fault));
     socket.on('end', () => this.#lose(null));
     socket.once('close', () => {

@@ -26,7 +26,10 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-export const createConnections = (socketsMax: number, deadlines: Deadlines): Connections => {
+/** Told of the open sockets whenever their number has changed. */
+export type OnSockets = (http: number, https: number) => void;
+
+export const createConnections = (socketsMax: number, deadlines: Deadlines, onSockets: OnSockets = () => {}): Connections => {
   const kept = new Map<string, Connection>(); // the oldest first
   const line = new Set<Claimant>();
   const alive = new Set<Connection>(); // open, or not yet quite gone
@@ -37,6 +40,7 @@ export const createConnections = (socketsMax: number, deadlines: Deadlines): Con
   const ended = (connection: Connection): void => {
     open--;
     if (connection.dial.tls !== null) secure--;
+    onSockets(open - secure, secure);
     if (kept.get(connection.dial.origin) === connection) kept.delete(connection.dial.origin);
     deadlines.idle.delete(connection);
     moveUp();
@@ -77,6 +81,7 @@ export const createConnections = (socketsMax: number, deadlines: Deadlines): Con
       alive.add(connection);
       open++;
       if (dial.tls !== null) secure++;
+      onSockets(open - secure, secure);
       return connection;
     },
     keep(connection, until) {

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Exchange } from '../model/exchange.ts';
 import { createBodyMemory, freeFinished } from './body-memory.ts';
 import { OngoingCall, type Plan, type Shared } from './call.ts';
-import { createConnections } from './connections.ts';
+import { createConnections, type OnSockets } from './connections.ts';
 import { bare, targetOf, type ConnectTo } from './connect-to.ts';
 import { createDeadlines } from './deadlines.ts';
 import { readHostsFile } from './hosts-file.ts';
@@ -33,6 +33,7 @@ export interface FetcherOptions {
   readonly connectTo: readonly ConnectTo[];
   /** Instead of the machine's own, as `address:port`. */
   readonly nameServers?: readonly string[];
+  readonly onSockets?: OnSockets;
 }
 
 export interface Call {
@@ -43,6 +44,8 @@ export interface Call {
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
   /** Keep the connection this long for the next call to the same origin; 0 closes it. */
   readonly keepMs: number;
+  /** Called with the address before the first byte leaves for it; where several are tried, for each. If it throws, nothing leaves and the call rejects. */
+  readonly leaving?: ((address: string, startedAt: number) => void) | undefined;
 }
 
 export interface Gauges {
@@ -71,7 +74,7 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
   const tails = createRequestTails(options.userAgent, options.from);
   const tls = { context: createTlsContext(verifyTls), verify: verifyTls };
   const deadlines = createDeadlines(clock);
-  const connections = createConnections(options.socketsMax, deadlines);
+  const connections = createConnections(options.socketsMax, deadlines, options.onSockets);
   const memory = createBodyMemory(options.bodyMemoryBytes);
   const lookup = createLookup({ clock, hosts: readHostsFile(), nameServers: options.nameServers });
   const shared: Shared = {
@@ -101,6 +104,7 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
       bodyBytesMax: call.bodyBytesMax,
       wantsBody: call.wantsBody,
       keepMs: call.keepMs,
+      leaving: call.leaving,
     };
   };
 

@@ -7,6 +7,8 @@ import type { Ask, Claimed } from './store.ts';
 
 /** Between two claims, so that visits that end close together are replaced by one claim. */
 const CLAIM_GAP_MS = 10;
+/** Visits of one claim, some tens of milliseconds of a store's time: the first of them need not wait for the last. */
+const VISITS_MAX = 500;
 /** How long the loop sleeps at the most when nothing is due: another thread may have admitted links. */
 const IDLE_MS = 250;
 /** Slots open over this time, so that a crawl does not start with a storm of connections. */
@@ -21,6 +23,8 @@ export interface ClaimLoopParts {
   readonly visit: (visit: Visit) => Promise<unknown>;
   /** No new visits once this is aborted; those under way end. */
   readonly stop: AbortSignal;
+  /** Told how long nothing was claimed because every slot had a visit. */
+  readonly onFull?: (ms: number) => void;
 }
 
 export interface LoopGauges {
@@ -55,11 +59,14 @@ export const runClaimLoop = async (parts: ClaimLoopParts, gauges: LoopGauges = {
     while (!halt.signal.aborted) {
       gauges.slots = slotsOpen(parts.slots, clock.now() - startedAt);
       const free = gauges.slots - gauges.visits;
-      const { visits, nextDueAt } = free > 0 ? await parts.claim({ visits: free }) : NOTHING;
+      const wanted = Math.min(free, VISITS_MAX);
+      const { visits, nextDueAt } = free > 0 ? await parts.claim({ visits: wanted }) : NOTHING;
       for (const visit of visits) start(visit);
-      if (visits.length < free || free <= 0) {
+      if (visits.length < wanted || free <= 0) {
         // Nothing more can be claimed before a visit ends (and with it a slot is free, or its site due), or time passes.
-        await Promise.race([freed.passed(), clock.sleep(Math.min(IDLE_MS, (nextDueAt ?? Infinity) - clock.now()), halt.signal)]);
+        const since = clock.now();
+        await Promise.race([freed.passed(), clock.sleep(Math.min(IDLE_MS, (nextDueAt ?? Infinity) - since), halt.signal)]);
+        if (free <= 0) parts.onFull?.(clock.now() - since);
       }
       await clock.sleep(CLAIM_GAP_MS, halt.signal);
     }

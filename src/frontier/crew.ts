@@ -26,8 +26,10 @@ export interface Crew {
   readonly refused: Refused;
 }
 
-/** Links that one visit admits at a time: a sitemap lists up to 50,000, and other visits wait for the same store. */
-const ADMITTED_MAX = 2_000;
+/** Links admitted at a time: a sitemap lists up to 50,000, and other visits wait for the same store; above all claims, for which slots stand empty. */
+export const ADMITTED_MAX = 2_000;
+/** Settlements at a time, for the same reason: 20 to 50 ms of a store's time. */
+export const SETTLED_MAX = 250;
 
 /** What many visits admit or settle at the same time goes to the store together. */
 export const createCrew = ({ store, siteWaitingMax, accept = null, ...given }: CrewOptions): Crew => {
@@ -37,8 +39,8 @@ export const createCrew = ({ store, siteWaitingMax, accept = null, ...given }: C
     const { full } = await store.admit(batch, siteWaitingMax);
     // Only now, and not what was forgotten: this table must never know of a link that the store does not have.
     recent.note(full.length === 0 ? batch : batch.filter((link) => !full.includes(link.site)));
-  });
-  const settlements = createGroup<Settlement>(async (batch) => void (await store.settle(batch)));
+  }, ADMITTED_MAX);
+  const settlements = createGroup<Settlement>(async (batch) => void (await store.settle(batch)), SETTLED_MAX);
   const parts: VisitParts = {
     ...given,
     router,

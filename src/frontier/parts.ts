@@ -1,7 +1,8 @@
 /** What a visit works with. Fetching, parsing and time are handed in, so the same code runs in a simulation. */
 
 import type { Clock } from '../lib/clock.ts';
-import type { Answered, Exchange } from '../model/exchange.ts';
+import type { CallAbout } from '../model/call.ts';
+import type { Answered, CallKind, Exchange } from '../model/exchange.ts';
 import type { Findings } from '../model/findings.ts';
 import type { HookTrouble } from '../model/hooks.ts';
 import type { Link } from '../model/link.ts';
@@ -40,9 +41,11 @@ export interface VisitRules {
 
 export interface PageCall {
   readonly url: string;
+  readonly kind: CallKind;
   readonly bodyBytesMax: number;
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
   readonly keepMs: number;
+  readonly about: CallAbout;
 }
 
 export interface ParseJob {

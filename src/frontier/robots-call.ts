@@ -1,5 +1,6 @@
 /** Asks an origin for its robots.txt, following redirects at once (RFC 9309, 2.3.1). */
 
+import type { CallAbout } from '../model/call.ts';
 import type { Answered, Exchange, Failed } from '../model/exchange.ts';
 import { ROBOTS_BYTES_MAX, ROBOTS_REDIRECTS_MAX, ROBOTS_TTL_MS, type RobotsRecord } from '../model/robots.ts';
 import { parseRobots, robotsVerdict } from '../politeness/robots.ts';
@@ -14,7 +15,12 @@ export type RobotsAnswer =
   /** It answered 5xx or not at all: nothing is allowed, and nothing is forbidden for good. */
   | { readonly kind: 'trouble'; readonly last: Exchange; readonly calls: readonly Answered[] };
 
-export const askRobots = async (parts: VisitParts, origin: string, signal: AbortSignal): Promise<RobotsAnswer> => {
+export interface RobotsQuestion {
+  readonly origin: string;
+  readonly about: CallAbout;
+}
+
+export const askRobots = async (parts: VisitParts, { origin, about }: RobotsQuestion, signal: AbortSignal): Promise<RobotsAnswer> => {
   const calls: Answered[] = [];
   const known = (verdict: Omit<RobotsRecord, 'origin' | 'fetchedAt' | 'expiresAt'>, sitemaps: readonly string[] = []): RobotsAnswer => {
     const fetchedAt = Math.floor(parts.clock.now());
@@ -24,7 +30,7 @@ export const askRobots = async (parts: VisitParts, origin: string, signal: Abort
 
   let url = `${origin}/robots.txt`;
   for (let redirects = 0; redirects <= ROBOTS_REDIRECTS_MAX; redirects++) {
-    const exchange = await parts.fetch({ url, bodyBytesMax: ROBOTS_BYTES_MAX, wantsBody: isRead, keepMs: KEEP_FOR_PAGE_MS }, signal);
+    const exchange = await parts.fetch({ url, kind: 'robots', bodyBytesMax: ROBOTS_BYTES_MAX, wantsBody: isRead, keepMs: KEEP_FOR_PAGE_MS, about: { ...about, redirected: redirects > 0 } }, signal);
     if (exchange.kind === 'failed') return { kind: 'trouble', last: exchange, calls };
     calls.push(exchange);
     switch (robotsVerdict(exchange.status)) {
@@ -46,6 +52,11 @@ export const askRobots = async (parts: VisitParts, origin: string, signal: Abort
   }
   return allowAll(); // RFC 9309, 2.3.1.2: more than five redirects may be taken as none
 };
+
+/** Kept in place of rules that could not be read, so that a person can be told why. It is stale from the start: whatever it says decides nothing. */
+export const unreadRecord = (origin: string, last: Exchange, former: RobotsRecord | null): RobotsRecord => ({
+  origin, fetchedAt: Math.floor(last.endedAt), expiresAt: 0, verdict: 'trouble', rules: last.kind === 'failed' ? last.cause : String(last.status), crawlDelayMs: former?.crawlDelayMs ?? null,
+});
 
 const isRead = (status: number): boolean => robotsVerdict(status) === 'read';
 

@@ -86,7 +86,16 @@ export interface Claimed {
 export interface Settled {
   readonly settled: number;
   readonly refused: number;
+  /** Which of the batch were refused, if some were: their places in it, from 0. */
+  readonly refusedAt?: readonly number[];
 }
+
+/** What became of a batch of which those are settled. */
+export const settledOf = (settlements: readonly Settlement[], isSettled: (settlement: Settlement) => boolean): Settled => {
+  const refusedAt = settlements.flatMap((one, i) => (isSettled(one) ? [] : [i]));
+  const refused = refusedAt.length;
+  return { settled: settlements.length - refused, refused, ...(refused > 0 ? { refusedAt } : {}) };
+};
 
 export type Order =
   /** Free the leases of a holder that died, or of all (null). Its links go back to the head of
@@ -105,7 +114,7 @@ export type Order =
 /** Reading for people: short transactions, while the crawl runs or after. The store may be far away, so an answer may be one to wait for. */
 export type Reader = { readonly [K in keyof LocalReader]: (...args: Parameters<LocalReader[K]>) => Away<ReturnType<LocalReader[K]>> };
 
-type Away<T> = [T] extends [Iterable<infer Item>] ? Iterable<Item> | AsyncIterable<Item> : T | Promise<T>;
+type Away<T> = [T] extends [readonly unknown[]] ? T | Promise<T> : [T] extends [Iterable<infer Item>] ? Iterable<Item> | AsyncIterable<Item> : T | Promise<T>;
 
 /** The same from a store on this machine. */
 export interface LocalReader {
@@ -127,8 +136,8 @@ export interface LocalReader {
   sites(query: SiteQuery): Iterable<SiteView>;
   /** How many sites there are whose name has this text in it. */
   sitesCount(search: string): number;
-  /** The rules of an origin, fresh or stale; null when they were never read. */
-  robots(origin: string): RobotsRecord | null;
+  /** The rules of these origins in their order, fresh or stale; null for one whose rules were never read. */
+  robots(origins: readonly string[]): readonly (RobotsRecord | null)[];
   /** The last settled page of a site that tells of its trouble; null when there is none. */
   lastFailure(site: string): PlacedPage | null;
   close(): void;

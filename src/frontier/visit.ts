@@ -6,20 +6,21 @@
  * Whatever happens, exactly one settlement leaves here, and it is the last thing that does.
  */
 
+import type { CallAbout } from '../model/call.ts';
 import type { Answered, Exchange, Failed } from '../model/exchange.ts';
 import { REDIRECT_HOPS_MAX, type Link } from '../model/link.ts';
 import { failedName, type OutcomeName } from '../model/outcome.ts';
 import type { RobotsRecord } from '../model/robots.ts';
 import type { Page, RecordGroup, Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
-import { nextPace, type PaceEvent } from '../politeness/pace.ts';
+import { CRAWL_DELAY_MAX_MS, nextPace, type PaceEvent } from '../politeness/pace.ts';
 import { readRetryAfterMs } from '../politeness/retry-after.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
 import { judgeLink } from '../url/scope.ts';
 import { answeredPage, unansweredPage } from './page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
-import { askRobots, isUnreachable } from './robots-call.ts';
+import { askRobots, isUnreachable, unreadRecord } from './robots-call.ts';
 import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
 import { TRIES_MAX } from './store.ts';
 
@@ -59,8 +60,8 @@ interface End {
   readonly saysNothing?: boolean;
 }
 
-export const visit = async (parts: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
-  const { signal, done } = untilDeadline(parts, leased, stop);
+export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
+  const { parts, signal, done } = untilDeadline(given, leased, stop);
   const course: Course = { visit: leased, signal, robots: leased.robots, fetchedRobots: null, robotsCalls: [], sitemapLines: [], sitemaps: [], rule: '', exchanges: [] };
   let end: End;
   try {
@@ -78,14 +79,19 @@ export const visit = async (parts: VisitParts, leased: Visit, stop: AbortSignal)
 };
 
 /** A lease that runs out may be given to another: some time before that, this visit sends nothing more. */
-const untilDeadline = ({ clock }: VisitParts, { leaseUntil }: Visit, stop: AbortSignal): { signal: AbortSignal; done: () => void } => {
-  if (leaseUntil === null) return { signal: stop, done: () => {} };
+const untilDeadline = (parts: VisitParts, { leaseUntil }: Visit, stop: AbortSignal): { parts: VisitParts; signal: AbortSignal; done: () => void } => {
+  if (leaseUntil === null) return { parts, signal: stop, done: () => {} };
+  const { clock } = parts;
   const over = new AbortController();
   const ended = new AbortController();
-  const leftMs = leaseUntil - LEASE_MARGIN_MS - clock.now();
-  if (leftMs <= 0) over.abort(); // the claim was long on its way: nothing may leave at all
-  else void clock.sleep(leftMs, ended.signal).then(() => over.abort());
-  return { signal: AbortSignal.any([stop, over.signal]), done: () => ended.abort() };
+  const until = leaseUntil - LEASE_MARGIN_MS;
+  void clock.sleep(until - clock.now(), ended.signal).then(() => over.abort());
+  const fetch: VisitParts['fetch'] = (call, signal) => {
+    // The claim may have been long on its way; and a process that was stopped for a while hears of an answer before its timers ring.
+    if (clock.now() >= until) over.abort();
+    return parts.fetch(call, signal);
+  };
+  return { parts: { ...parts, fetch }, signal: AbortSignal.any([stop, over.signal]), done: () => ended.abort() };
 };
 
 const follow = async (parts: VisitParts, course: Course): Promise<End> => {
@@ -105,15 +111,21 @@ const follow = async (parts: VisitParts, course: Course): Promise<End> => {
   const restMs = Math.max(parts.rules.pace.delayMs, course.visit.pace.delayMs, course.robots!.crawlDelayMs ?? 0);
   const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
   const wantsBody = (status: number, headers: Readonly<Record<string, string>>): boolean => isRead(parts, link, { status, headers });
-  const exchange = await parts.fetch({ url: link.url, bodyBytesMax: bodyBytesMaxOf(parts, link), wantsBody, keepMs }, course.signal);
+  const exchange = await parts.fetch({ url: link.url, kind: link.sitemap ? 'sitemap' : 'page', bodyBytesMax: bodyBytesMaxOf(parts, link), wantsBody, keepMs, about: aboutOf(parts, course.visit, course.robots) }, course.signal);
   course.exchanges.push(exchange);
   return exchange.kind === 'failed' ? recordsOnly(parts, course, failed(parts, course, exchange)) : answered(parts, course, exchange);
 };
 
+/** The delays are those known when the visit began: what its own answers ask for is recorded with them. */
+const aboutOf = ({ rules }: VisitParts, { site, lease, pace }: Visit, robots: RobotsRecord | null): CallAbout => ({
+  site, lease, robots, restMs: pace.delayMs,
+  delayMs: Math.max(rules.pace.delayMs, Math.min(pace.crawlDelayMs, CRAWL_DELAY_MAX_MS)),
+});
+
 /** Makes the rules of the link's origin known, asking for them if they are stale; otherwise the visit ends here. */
 const learnRobots = async (parts: VisitParts, course: Course, address: Address): Promise<End | null> => {
   if (course.robots && course.robots.expiresAt > parts.clock.now()) return null;
-  const answer = await askRobots(parts, address.origin, course.signal);
+  const answer = await askRobots(parts, { origin: address.origin, about: aboutOf(parts, course.visit, null) }, course.signal);
   course.robotsCalls = answer.calls;
   course.exchanges.push(...answer.calls);
   if (answer.kind === 'known') {
@@ -125,6 +137,7 @@ const learnRobots = async (parts: VisitParts, course: Course, address: Address):
   if (last.kind === 'failed' && (last.unsure || last.cause === 'address' || course.visit.link.fallback)) {
     return recordsOnly(parts, course, failed(parts, course, last));
   }
+  course.fetchedRobots = unreadRecord(address.origin, last, course.robots);
   // The site is in trouble, not the link: it stays first in line and this claim does not count.
   return recordsOnly(parts, course, { fate: 'returned', event: troubleEvent(parts, last) });
 };

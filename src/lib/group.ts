@@ -14,14 +14,14 @@ interface Entry<T> {
 /** A batch takes no further entry once it has this many items, so that one is never much longer than the others. */
 const BATCH_ITEMS_MAX = 5_000;
 
-export const createGroup = <T>(commit: (items: readonly T[]) => Promise<void>): Group<T> => {
+export const createGroup = <T>(commit: (items: readonly T[]) => Promise<void>, itemsMax = BATCH_ITEMS_MAX): Group<T> => {
   let line: Entry<T>[] = [];
   let busy = false;
 
   const nextBatch = (): Entry<T>[] => {
     let items = 0;
     let entries = 0;
-    while (entries < line.length && items < BATCH_ITEMS_MAX) items += line[entries++]!.items.length;
+    while (entries < line.length && items < itemsMax) items += line[entries++]!.items.length;
     const batch = line.slice(0, entries);
     line = line.slice(entries);
     return batch;

@@ -19,6 +19,26 @@ export type FailureCause = keyof typeof FAILURES;
 /** Why a body is not whole, in the words of WARC-Truncated. */
 export type Truncation = 'length' | 'time' | 'disconnect' | 'unspecified';
 
+/** What a call asks for. */
+export const CALL_KINDS = ['page', 'robots', 'sitemap'] as const;
+export type CallKind = (typeof CALL_KINDS)[number];
+
+/** What a call took, part by part, for those who watch. Null for a part that it did not have, or did not come to the end of. */
+export interface CallParts {
+  readonly lookupMs: number | null;
+  readonly connectMs: number | null;
+  readonly tlsMs: number | null;
+  /** From the request to the first byte of its answer. */
+  readonly firstByteMs: number | null;
+  /** With the wait for a free socket. */
+  readonly totalMs: number;
+  /** Bytes of HTTP, without TLS and TCP around them. */
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  /** Whether a TLS handshake of this call resumed a session; null when there was none. */
+  readonly resumed: boolean | null;
+}
+
 export interface Answered {
   readonly kind: 'answered';
   readonly url: string;
@@ -38,6 +58,7 @@ export interface Answered {
   /** The body as it came, content-encoded, without chunk framing. Owns its memory. */
   readonly body: Uint8Array<ArrayBuffer>;
   readonly truncated: Truncation | null;
+  readonly parts?: CallParts;
 }
 
 export interface Failed {
@@ -54,6 +75,7 @@ export interface Failed {
   readonly unsure: boolean;
   /** What the system said, for a person. */
   readonly detail: string;
+  readonly parts?: CallParts;
 }
 
 export type Exchange = Answered | Failed;

@@ -4,6 +4,9 @@ export type Keep = 'all' | 'text' | 'none';
 /** Where the waiting links of a crawl in Redis lie. */
 export type FrontierPlace = 'store' | 'files';
 
+/** Whether every call that leaves the machine is noted for `gossamer audit`. */
+export type LedgerUse = 'on' | 'off';
+
 export interface Settings {
   readonly email: string;
   readonly userAgent: string;
@@ -27,6 +30,10 @@ export interface Settings {
   readonly allowPrivateAddresses: boolean;
   readonly verifyTls: boolean;
   readonly keep: Keep;
+  readonly keepLinks: boolean;
+  readonly ledger: LedgerUse;
+  readonly metrics: string;
+  readonly logFile: string;
   readonly diskReserveBytes: number;
   readonly hooks: string;
   readonly store: string;
@@ -82,6 +89,10 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   allowPrivateAddresses: { flag: 'allow-private-addresses', kind: 'switch', fallback: false, says: 'also call private, loopback and link-local addresses' },
   verifyTls: { flag: 'verify-tls', kind: 'switch', fallback: false, says: 'refuse certificates that cannot be verified' },
   keep: { flag: 'keep', kind: 'choice', value: 'all|text|none', fallback: 'all', choices: ['all', 'text', 'none'], says: 'what is archived' },
+  keepLinks: { flag: 'keep-links', kind: 'switch', fallback: false, says: 'also archive the links of each page, for "export --links"' },
+  ledger: { flag: 'ledger', kind: 'choice', value: 'on|off', fallback: 'on', choices: ['on', 'off'], says: 'note every call before it leaves, for "audit"' },
+  metrics: { flag: 'metrics', kind: 'text', value: '[HOST:]PORT', fallback: '', says: 'serve metrics for Prometheus there; on loopback unless HOST is given' },
+  logFile: { flag: 'log-file', kind: 'text', value: 'FILE', fallback: '', says: 'the log, as JSON lines (default logs/gossamer.log in the directory)' },
   diskReserveBytes: { flag: 'disk-reserve', kind: 'bytes', value: 'SIZE', fallback: 2 * 1024 ** 3, least: 0, says: 'stop when less than SIZE is free' },
   store: { flag: 'store', kind: 'text', value: 'WHERE', fallback: 'sqlite', says: 'where links wait: sqlite (in the directory), redis://HOST or postgres://HOST/DB' },
   name: { flag: 'name', kind: 'text', value: 'NAME', fallback: '', says: 'name of the crawl in Redis or PostgreSQL (default: that of its directory)' },

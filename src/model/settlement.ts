@@ -73,6 +73,6 @@ export interface Settlement {
   readonly pace: Pace;
   /** The site failed too often: it is parked with the links it has. */
   readonly parked: boolean;
-  /** The rules of the link's origin, when they were fetched in this visit. */
+  /** The rules of the link's origin, when they were fetched in this visit; or that they could not be. */
   readonly robots: RobotsRecord | null;
 }

@@ -162,6 +162,7 @@ export const robotsDecision = (record: RobotsRecord, path: string): RobotsDecisi
   if (path === '/robots.txt') return { allowed: true, rule: 'robots.txt itself', line: null };
   if (record.verdict === 'all') return { allowed: true, rule: 'no rules for us', line: null };
   if (record.verdict === 'too-large') return { allowed: false, rule: 'rules over the ceiling', line: null };
+  if (record.verdict === 'trouble') return { allowed: false, rule: 'robots.txt could not be read', line: null };
 
   const { rules } = record;
   const sought = comparedPath(path);
@@ -206,9 +207,10 @@ const STAR = 0x2a;
 const SLASH = 0x2f; // the last before the digits
 
 /** What a record says on the whole, for a person who looks at many. */
-export const robotsStance = (record: RobotsRecord): 'allows-all' | 'has-rules' | 'forbids-all' | 'too-large' => {
+export const robotsStance = (record: RobotsRecord): 'allows-all' | 'has-rules' | 'forbids-all' | 'too-large' | 'unreadable' => {
   if (record.verdict === 'all') return 'allows-all';
   if (record.verdict === 'too-large') return 'too-large';
+  if (record.verdict === 'trouble') return 'unreadable';
   return FORBIDS_ALL.test(record.rules) && !ALLOWS_SOME.test(record.rules) ? 'forbids-all' : 'has-rules';
 };
 

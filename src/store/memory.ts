@@ -1,7 +1,7 @@
 /** The reference store: the contract in plain Maps and arrays, forgotten when its state is. */
 
 import { unansweredPage } from '../frontier/page.ts';
-import { CLAIMS_MAX, StoreFault } from '../frontier/store.ts';
+import { CLAIMS_MAX, settledOf, StoreFault } from '../frontier/store.ts';
 import type { Admitted, Archive, Ask, Claimed, Order, Settled, Store } from '../frontier/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Link } from '../model/link.ts';
@@ -125,7 +125,8 @@ const settle = (state: MemoryState, settlements: readonly Settlement[], { archiv
   for (const [site, settlement] of accepted) endLease(state, site, { settlement, at: places.get(settlement)! });
   if (accepted.size > 0) state.changes++;
   if (places.size > 0) state.end = archive.end();
-  return { settled: accepted.size, refused: settlements.length - accepted.size };
+  const settled = new Set(accepted.values());
+  return settledOf(settlements, (one) => settled.has(one));
 };
 
 type Places = Map<Settlement, Begin | null>;

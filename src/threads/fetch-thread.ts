@@ -14,16 +14,18 @@ import type { Visit } from '../model/visit.ts';
 import { decodeText, isText } from '../parse/page.ts';
 import { createScope } from '../url/scope.ts';
 import { openSiteSet } from '../url/site-set.ts';
+import { createNotedFetch } from './call-notes.ts';
 import { ThreadFault, toFault } from './fault.ts';
+import { openFetchMeter } from './fetch-meter.ts';
 import { openHeart } from './heart.ts';
 import { createHookLog } from './hook-log.ts';
 import { openHooks } from './hooks.ts';
-import { openLoopDelays } from './loop-delay.ts';
 import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
 import { createPageWork, workOrLost } from './page-work.ts';
 import { createParsePool } from './parse-pool.ts';
 import { createStoreClient } from './store-port.ts';
 import { createVisitTimes } from './visit-times.ts';
+import { openVitals } from './vitals.ts';
 
 /** How often a fetch thread tells what it does and shows that it lives. */
 const REPORT_MS = 500;
@@ -35,13 +37,15 @@ const tell = (message: FromFetchThread): void => main.postMessage(message);
 
 const clock = createClock(start.anchor);
 const heart = openHeart(start.heart);
-const pool = createParsePool();
+const meter = openFetchMeter(start.cells);
+const pool = createParsePool(meter.waits);
 const stop = new AbortController();
 const abort = new AbortController();
 const gauges: LoopGauges = { visits: 0, slots: 0 };
 const counts = { calls: 0, failures: 0 };
 const times = createVisitTimes(clock);
-const loopDelays = openLoopDelays();
+const vitals = openVitals(start.cells);
+const loopDelays = vitals.delays;
 
 const fetcher = createFetcher({
   clock,
@@ -55,14 +59,16 @@ const fetcher = createFetcher({
   verifyTls: settings.verifyTls,
   allowPrivateAddresses: settings.allowPrivateAddresses,
   connectTo: settings.connectTo.map((text) => readConnectTo(text)!),
+  onSockets: meter.sockets,
 });
+const notedCalls = createNotedFetch(fetcher, start, clock.now);
 
 const scope = createScope({
   depthMax: settings.maxDepth,
   seeded: start.seeded && openSiteSet(start.seeded),
   excluded: start.excluded && openSiteSet(start.excluded),
 });
-const hookLog = createHookLog({ path: settings.hooks, thread: start.name, warn: (message) => tell({ kind: 'log', level: 'warn', message }) });
+const hookLog = createHookLog({ path: settings.hooks, thread: start.name, warn: (message) => tell({ kind: 'log', level: 'warn', message, fields: { kind: null } }) });
 const hooks = settings.hooks === '' ? null : await openHooks({ path: settings.hooks, heart, onTrouble: hookLog.note });
 const workHere = createPageWork({ ...start, extract: hooks?.extract });
 let refused: Crew['refused'] = {};
@@ -76,7 +82,9 @@ const parseHere = async (job: ParseJob): Promise<Parsed> => {
 };
 
 const parse = async (job: ParseJob): Promise<Parsed> => {
-  const parsed = await (settings.parsers === 0 ? parseHere : pool.parse)(job);
+  const here = settings.parsers === 0;
+  const parsed = await (here ? parseHere : pool.parse)(job);
+  meter.parsed(parsed, here);
   if (parsed.kind === 'parsed') parsed.troubles.forEach(hookLog.note);
   return parsed;
 };
@@ -92,8 +100,9 @@ const crewOn = (store: Store): Crew => createCrew({
   },
   fetch: async (call, signal) => {
     counts.calls++;
-    const exchange = await times.timed('call', () => fetcher.fetch(call, signal));
+    const exchange = await times.timed('call', () => notedCalls.fetch(call, signal));
     if (exchange.kind === 'failed') counts.failures++;
+    meter.call(call.kind, exchange);
     return exchange;
   },
   forget: fetcher.forget,
@@ -105,20 +114,28 @@ const crewOn = (store: Store): Crew => createCrew({
 const report = (): void => {
   heart.busy(); // beats while the event loop turns
   const { http, https, bodyBytes } = fetcher.gauges();
+  const waitingForParser = pool.waiting();
+  const [longestVisitMs, longestCallMs] = [times.longestVisitMs(), times.longestCallMs()];
+  meter.now({ ...gauges, bodyBytes, refused, waitingForParser, longestVisitMs, longestCallMs, parseBacklog: pool.backlog() });
   tell({
     kind: 'report',
     report: {
       visits: gauges.visits, slots: gauges.slots, ...counts, bodyBytes, sockets: http + https,
-      waitingForParser: pool.waiting(), refused,
-      longestVisitMs: times.longestVisitMs(), longestCallMs: times.longestCallMs(),
+      waitingForParser, refused, longestVisitMs, longestCallMs,
       loopDelay: loopDelays.recent(), loopDelayOverall: loopDelays.overall(),
     },
   });
 };
 
 const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
+  const begun = clock.now();
   const { fate, page } = await visit(parts, leased, abort.signal);
-  tell({ kind: 'log', level: 'debug', message: `${fate} ${page?.outcome ?? '-'} ${page?.status ?? '-'} ${leased.link.url}` });
+  const { site, link: { url } } = leased;
+  const known = { fate, outcome: page?.outcome ?? null, status: page?.status ?? null };
+  tell({
+    kind: 'log', level: 'debug', message: `${fate} ${known.outcome ?? '-'} ${known.status ?? '-'} ${url}`,
+    fields: { ...known, url, site, tookMs: Math.round(clock.now() - begun) },
+  });
 };
 
 const run = async (store: Store): Promise<void> => {
@@ -130,6 +147,7 @@ const run = async (store: Store): Promise<void> => {
       clock,
       slots: settings.concurrency,
       stop: stop.signal,
+      onFull: meter.stoppedFor,
       claim: ({ visits }) => store.claim({
         holder: start.name, shards: start.shards, visits, delayMs: settings.delayMs,
         pagesMax: settings.maxPages, sitePagesMax: settings.maxPagesPerSite, leaseMs: start.leaseMs,
@@ -144,9 +162,11 @@ const run = async (store: Store): Promise<void> => {
   } finally {
     clearInterval(timer);
     hookLog.close();
-    loopDelays.close();
+    vitals.look(); // the last CPU time counts, too
+    vitals.close();
     heart.rest();
     await fetcher.close();
+    await notedCalls.close();
     pool.close();
     await store.close();
     main.removeAllListeners('message');

@@ -3,7 +3,7 @@
 import type { Answered } from '../model/exchange.ts';
 import type { Findings } from '../model/findings.ts';
 import type { HookPage } from '../model/hooks.ts';
-import { canonicalize } from '../url/canonical.ts';
+import { linksOf } from './page-links.ts';
 
 export interface ReadAnswer {
   readonly page: Answered;
@@ -28,13 +28,4 @@ export const toHookPage = ({ page, findings, source }: ReadAnswer): HookPage => 
       return (links ??= linksOf(findings));
     },
   };
-};
-
-const linksOf = ({ hrefs, base }: Findings): string[] => {
-  const urls = new Set<string>();
-  for (const href of hrefs) {
-    const address = canonicalize(href, base);
-    if (typeof address !== 'string') urls.add(address.url);
-  }
-  return [...urls];
 };

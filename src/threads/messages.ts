@@ -5,6 +5,7 @@ import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
 import type { Refused } from '../model/outcome.ts';
 import type { FrontierPlace, Settings } from '../model/settings.ts';
+import type { Fields } from '../observe/log.ts';
 import type { LoopDelay } from '../observe/snapshot.ts';
 import type { Fault } from './fault.ts';
 
@@ -13,11 +14,15 @@ export interface ThreadStart {
   readonly name: string;
   /** See heart.ts. */
   readonly heart: SharedArrayBuffer;
+  /** The numbers of this thread and of those of its name before it: see observe/metrics/cells.ts. */
+  readonly cells: SharedArrayBuffer;
   readonly settings: Settings;
   readonly dir: string;
   /** What goes into headers and warcinfo records. */
   readonly userAgent: string;
   readonly productToken: string;
+  /** Of this program, for the ledger. */
+  readonly version: string;
   /** A line for every visit. */
   readonly logPages: boolean;
   readonly store: StoreStart;
@@ -45,14 +50,15 @@ export interface FetchStart extends ThreadStart {
 }
 
 export type ToStoreThread =
-  | { readonly kind: 'client'; readonly port: MessagePort }
+  /** With the name of the thread at the other end, and the memory for its numbers. */
+  | { readonly kind: 'client'; readonly port: MessagePort; readonly name: string; readonly cells: SharedArrayBuffer }
   /** Close the store; with `free`, first free all leases without counting the tries. */
   | { readonly kind: 'close'; readonly free: boolean };
 
 export type FromStoreThread =
   | { readonly kind: 'opened'; readonly anchor: Anchor }
   | { readonly kind: 'closed' }
-  | { readonly kind: 'log'; readonly level: 'warn' | 'info'; readonly message: string }
+  | { readonly kind: 'log'; readonly level: 'warn' | 'info'; readonly message: string; readonly fields?: Fields }
   | { readonly kind: 'fault'; readonly fault: Fault };
 
 export type ToFetchThread =
@@ -65,7 +71,7 @@ export type ToFetchThread =
 
 export type FromFetchThread =
   | { readonly kind: 'report'; readonly report: FetchReport }
-  | { readonly kind: 'log'; readonly level: 'warn' | 'debug'; readonly message: string }
+  | { readonly kind: 'log'; readonly level: 'warn' | 'debug'; readonly message: string; readonly fields?: Fields }
   | { readonly kind: 'fault'; readonly fault: Fault };
 
 export type ToParseThread = { readonly kind: 'client'; readonly port: MessagePort };

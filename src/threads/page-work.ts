@@ -8,11 +8,12 @@ import { parsePage } from '../parse/page.ts';
 import { parseSitemap } from '../parse/sitemap.ts';
 import { toHookPage } from './hook-page.ts';
 import type { CalledHooks } from './hooks.ts';
+import { keptLinksOf } from './page-links.ts';
 
 export type PageWork = (job: ParseJob) => Parsed & { kind: 'parsed' };
 
 export interface PageWorkOptions {
-  readonly settings: Pick<Settings, 'keep' | 'bodyBytesMax'>;
+  readonly settings: Pick<Settings, 'keep' | 'bodyBytesMax'> & Partial<Pick<Settings, 'keepLinks'>>;
   readonly productToken: string;
   readonly extract?: CalledHooks['extract'] | undefined;
 }
@@ -41,7 +42,7 @@ export const createPageWork = ({ settings, productToken, extract }: PageWorkOpti
   }
   const digest = page && page.body.length > 0 ? payloadDigest(page.body) : '';
   const records = settings.keep === 'none' ? null : recordGroup({
-    robots, page, text: findings?.text ?? null, keep: settings.keep,
+    robots, page, text: findings?.text ?? null, keep: settings.keep, links: settings.keepLinks && findings ? keptLinksOf(findings) : undefined,
     ...(findings ? { charset: findings.charset } : {}), ...(digest ? { digest } : {}),
   });
   // The text is in the archive now; what goes back to the fetch thread does without it.

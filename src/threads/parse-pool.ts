@@ -22,6 +22,8 @@ export interface ParsePool {
   expectNoMore(): void;
   /** Jobs that wait for a parse thread. */
   waiting(): number;
+  /** Those, and the ones that parse threads have. */
+  backlog(): number;
   close(): void;
 }
 
@@ -31,7 +33,8 @@ interface Parser {
   readonly jobs: Map<number, (parsed: Parsed) => void>;
 }
 
-export const createParsePool = (): ParsePool => {
+/** `onWait` is told of each job that finds no parse thread free. */
+export const createParsePool = (onWait: () => void = () => {}): ParsePool => {
   const parsers: Parser[] = [];
   let last = false;
   const line: { job: ParseJob; resolve: (parsed: Parsed) => void }[] = [];
@@ -51,6 +54,7 @@ export const createParsePool = (): ParsePool => {
     parse: (job) => new Promise((resolve) => {
       line.push({ job, resolve });
       pump();
+      if (line.length > 0) onWait(); // the last in line is this one
     }),
     add: (name, port) => {
       const parser: Parser = { name, port, jobs: new Map() };
@@ -76,6 +80,7 @@ export const createParsePool = (): ParsePool => {
       pump();
     },
     waiting: () => line.length,
+    backlog: () => parsers.reduce((sum, { jobs }) => sum + jobs.size, line.length),
     close: () => {
       for (const parser of parsers) parser.port.close();
     },

@@ -2,11 +2,13 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { HookTrouble } from '../model/hooks.ts';
+import { cellOf, openMeter } from '../observe/metrics/cells.ts';
 import { openHeart } from './heart.ts';
 import { openHooks } from './hooks.ts';
 import type { ThreadStart, ToParseThread } from './messages.ts';
 import { createPageWork, workOrLost, type PageWork } from './page-work.ts';
 import type { ParseReply, ParseRequest } from './parse-pool.ts';
+import { openVitals } from './vitals.ts';
 
 /** Between two pages; a hook fails once for each, unless it left something behind. */
 const TROUBLES_MAX = 100;
@@ -22,11 +24,15 @@ export const serveParsing = async (wrap: (work: PageWork) => PageWork = (work) =
   const work = wrap(createPageWork({ ...start, extract: hooks?.extract }));
   // At rest only when the event loop turns again: what a hook left behind may keep it from that.
   const rest = hooks ? () => setImmediate(heart.rest) : heart.rest;
+  openVitals(start.cells);
+  const meter = openMeter(start.cells);
+  const parsedTotal = cellOf('parsed_total');
   parentPort!.on('message', ({ port }: ToParseThread) => {
     port.on('message', (job: ParseRequest) => {
       heart.busy(job.lease);
       const done = workOrLost(work, job);
       rest();
+      if (done.kind === 'parsed' && done.findings) meter.add(parsedTotal);
       // The fetch thread tells of them: it knows when the crawl ends, and can sum them up.
       const parsed = done.kind === 'parsed' && troubles.length > 0 ? { ...done, troubles: troubles.splice(0) } : done;
       port.postMessage({ lease: job.lease, parsed } satisfies ParseReply, parsed.kind === 'parsed' && parsed.records ? [parsed.records.bytes.buffer] : []);

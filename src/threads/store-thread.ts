@@ -15,6 +15,8 @@ import { openSharedStore } from '../store/shared.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { toFault } from './fault.ts';
 import type { FromStoreThread, ThreadStart, ToStoreThread } from './messages.ts';
+import { openClientMeter, openStoreTimes, watchConnections } from './store-meter.ts';
+import { openVitals } from './vitals.ts';
 import { createSharedServer, createStoreServer, type OnSlow, type StoreServer } from './store-port.ts';
 
 const start = workerData as ThreadStart;
@@ -23,10 +25,10 @@ const tell = (message: FromStoreThread): void => main.postMessage(message);
 
 /** How often the clock of a server is looked at: clocks drift apart by milliseconds in that time. */
 const FOLLOW_MS = 60_000;
-/** Slow calls are told of this often at the most, with how many there were. */
-const SLOW_SAID_MS = 10_000;
 
-const isShared = kindOf(start.store.url) !== 'sqlite';
+const storeKind = kindOf(start.store.url);
+const isShared = storeKind !== 'sqlite';
+const onTime = openStoreTimes(start.cells, storeKind);
 
 const stamp = (atMs: number): string => new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14);
 
@@ -45,17 +47,10 @@ const archiveFrom = (settled: ArchiveEnd): Archive => openArchive({
   }),
 });
 
-const createOnSlow = (): OnSlow => {
-  let saidAt = -Infinity;
-  let unsaid = 0;
-  return (verbs, tookMs) => {
-    unsaid++;
-    if (performance.now() - saidAt < SLOW_SAID_MS) return;
-    const others = unsaid > 1 ? `, and ${unsaid - 1} others were slow before it` : '';
-    tell({ kind: 'log', level: 'warn', message: `a call of the store (${verbs}) took ${writeDuration(tookMs)}${others}` });
-    [saidAt, unsaid] = [performance.now(), 0];
-  };
-};
+const onSlow: OnSlow = (verbs, tookMs) => tell({
+  kind: 'log', level: 'warn', message: `a call of the store (${verbs}) took ${writeDuration(tookMs)}`,
+  fields: { kind: 'slow-store-call', verbs, tookMs: Math.round(tookMs) },
+});
 
 interface Opened {
   readonly store: Store;
@@ -71,7 +66,7 @@ const openEmbedded = (): Opened => {
     clock: (notBeforeMs) => createClock((anchor = anchorNow(notBeforeMs))),
     archive: archiveFrom,
   });
-  return { store, server: createStoreServer(store, createOnSlow()), anchor };
+  return { store, server: createStoreServer(store, { onSlow, onTime }), anchor };
 };
 
 const openShared = async (): Promise<Opened> => {
@@ -86,21 +81,23 @@ const openShared = async (): Promise<Opened> => {
   // Time is the server's, for all who share it.
   const { anchor, follow } = await anchorTo(store.time);
   setInterval(() => void follow().catch(() => {}), FOLLOW_MS).unref(); // while it is gone, its clock is as it was
-  return { store, server: createSharedServer(store, createOnSlow()), anchor };
+  return { store, server: createSharedServer(store, { onSlow, onTime }), anchor };
 };
 
 const run = async (): Promise<void> => {
+  openVitals(start.cells);
   const { store, server, anchor } = isShared ? await openShared() : openEmbedded();
   main.on('message', (message: ToStoreThread) => {
     switch (message.kind) {
       case 'client':
-        return server.serve(message.port);
+        return server.serve(message.port, message.name, openClientMeter(message.cells));
       case 'close':
         return void close(store, server, message.free);
       default:
         message satisfies never;
     }
   });
+  watchConnections(start.cells, storeKind);
   tell({ kind: 'opened', anchor });
 };
 

@@ -5,6 +5,8 @@ import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 import type { Store } from '../frontier/store.ts';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
+import type { Log } from '../observe/log.ts';
+import { createBoard, type Board } from '../observe/metrics/board.ts';
 import { kindOf } from '../store/place.ts';
 import { ThreadFault, toFault, type Fault } from './fault.ts';
 import { newHeart, openHeart, type Heart } from './heart.ts';
@@ -35,12 +37,14 @@ const HALT_MS = 3_000;
 export type Role = 'store' | 'fetch' | 'parse';
 
 export interface SupervisorOptions {
-  readonly start: Omit<ThreadStart, 'name' | 'heart'>;
+  readonly start: Omit<ThreadStart, 'name' | 'heart' | 'cells'>;
+  /** Where the threads write their numbers. */
+  readonly board?: Board;
   /** Another program for a role, for tests that plant a fault. */
   readonly entries?: Partial<Record<Role, URL>>;
   /** The crawl cannot go on: it must be stopped. Called once. */
   readonly onFault: (fault: Fault) => void;
-  readonly log: (level: 'warn' | 'info' | 'debug', message: string) => void;
+  readonly log: Log;
 }
 
 export interface FetchPlan {
@@ -76,6 +80,7 @@ const entryOf = (role: Role): URL => new URL(`./${role}-thread${import.meta.url.
 /** Opens the store in its thread. Rejects with a ThreadFault when that fails. */
 export const startSupervisor = async (options: SupervisorOptions): Promise<Supervisor> => {
   const { settings } = options.start;
+  const { board = createBoard() } = options;
   const threads = new Map<string, Thread>();
   const lastReports = new Map<string, FetchReport>();
   let plan: FetchPlan | null = null;
@@ -94,7 +99,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     const heart = newHeart();
     const worker = new Worker(options.entries?.[role] ?? entryOf(role), {
       name,
-      workerData: { ...options.start, ...more, name, heart },
+      workerData: { ...options.start, ...more, name, heart, cells: board.cellsOf(name, role) },
       resourceLimits: { maxOldGenerationSizeMb: role === 'store' ? STORE_HEAP_MIB : HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_MIB },
     });
     let error: unknown = null;
@@ -114,11 +119,12 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
   // A thread that ends while nobody asked it to.
   const died = (thread: Thread, error: unknown): void => {
     threads.delete(thread.name);
+    board.ended(thread.name);
     if (thread.role === 'parse') tellFetchers({ kind: 'parser-gone', name: thread.name, lease: thread.heart.job() });
     if (stopping || faulted) return;
     const fault = toFault(error);
     if (thread.role === 'store') return fail(fault);
-    options.log('warn', `thread ${thread.name} died${inHook(thread)}: ${fault.message}`);
+    options.log('warn', `thread ${thread.name} died${inHook(thread)}: ${fault.message}`, { thread: thread.name });
     const now = performance.now();
     deaths = [...deaths.filter((at) => now - at < RESTARTS_WITHIN_MS), now];
     restarts++;
@@ -163,29 +169,29 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     const fetcher = launch('fetch', `fetch-${index}`, { anchor, shards, leaseMs, ...plan! });
     fetcher.worker.on('message', (message: FromFetchThread) => {
       if (message.kind === 'report') lastReports.set(fetcher.name, message.report);
-      else if (message.kind === 'log') options.log(message.level, message.message);
+      else if (message.kind === 'log') options.log(message.level, message.message, { thread: fetcher.name, ...message.fields });
       else fail(message.fault);
     });
     for (const thread of threads.values()) if (thread.role === 'parse') connectParser(fetcher, thread);
-    const port = storePort();
+    const port = storePort(fetcher.name, 'fetch');
     fetcher.worker.postMessage({ kind: 'store', port } satisfies ToFetchThread, [port]);
   };
 
-  const storePort = (): MessagePort => {
+  const storePort = (name: string, role: Role | 'main'): MessagePort => {
     const { port1, port2 } = new MessageChannel();
-    storeThread.worker.postMessage({ kind: 'client', port: port1 } satisfies ToStoreThread, [port1]);
+    storeThread.worker.postMessage({ kind: 'client', port: port1, name, cells: board.cellsOf(name, role) } satisfies ToStoreThread, [port1]);
     return port2;
   };
 
   const storeThread = launch('store', 'store');
   storeThread.worker.on('message', (message: FromStoreThread) => {
-    if (message.kind === 'log') options.log(message.level, message.message);
+    if (message.kind === 'log') options.log(message.level, message.message, { thread: storeThread.name, ...message.fields });
   });
   const anchor = await opened(storeThread).catch((error: unknown) => {
     stopping = true; // its end is no news then
     throw error;
   });
-  const store = createStoreClient(storePort());
+  const store = createStoreClient(storePort('main', 'main'));
 
   let watchedAt = performance.now();
   const watch = setInterval(() => {
@@ -195,7 +201,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     for (const thread of threads.values()) {
       const deadlineMs = thread.role === 'parse' ? PARSE_DEADLINE_MS : thread.role === 'fetch' ? FETCH_DEADLINE_MS : Infinity;
       if (thread.heart.busyMs() <= deadlineMs) continue;
-      options.log('warn', `thread ${thread.name} did not answer for ${deadlineMs / 1000}s${inHook(thread)} and is ended`);
+      options.log('warn', `thread ${thread.name} did not answer for ${deadlineMs / 1000}s${inHook(thread)} and is ended`, { thread: thread.name });
       void thread.worker.terminate();
     }
   }, WATCH_MS);

@@ -93,7 +93,7 @@ export const crashContract = (it: Behaviour): void => {
     scene.clock.advance(DELAY_MS);
     const again = await claimOne(scene.store);
     assert.notEqual(again.lease, visit.lease);
-    assert.deepEqual(await scene.store.settle([settlementOf(visit)]), { settled: 0, refused: 1 });
+    assert.deepEqual(await scene.store.settle([settlementOf(visit)]), { settled: 0, refused: 1, refusedAt: [0] });
     assert.deepEqual(await scene.store.settle([settlementOf(again)]), { settled: 1, refused: 0 });
   });
 

@@ -27,10 +27,10 @@ export const leaseContract = (it: Behaviour): void => {
     await store.admit([link('a.example/')]);
     const first = await claimOne(store, { leaseMs: LEASE_MS });
     clock.advance(LEASE_MS);
-    assert.deepEqual(await store.settle([settlementOf(first)]), { settled: 0, refused: 1 });
+    assert.deepEqual(await store.settle([settlementOf(first)]), { settled: 0, refused: 1, refusedAt: [0] });
     clock.advance(DELAY_MS);
     const second = await claimOne(store, { leaseMs: LEASE_MS });
-    assert.deepEqual(await store.settle([settlementOf(first)]), { settled: 0, refused: 1 });
+    assert.deepEqual(await store.settle([settlementOf(first)]), { settled: 0, refused: 1, refusedAt: [0] });
     assert.deepEqual(await store.settle([settlementOf(second)]), { settled: 1, refused: 0 });
     assert.equal(archive.totalBytes(), 0);
   });

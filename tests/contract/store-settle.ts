@@ -170,7 +170,7 @@ export const settleContract = (it: Behaviour): void => {
       settlementOf(b, { lease: again.get('a.example')?.lease ?? 0, records: recordsOf('of another site') }),
       settlementOf(b, { site: 'unknown.example', records: recordsOf('of no site') }),
     ];
-    assert.deepEqual(await store.settle(stale), { settled: 0, refused: 5 });
+    assert.deepEqual(await store.settle(stale), { settled: 0, refused: 5, refusedAt: [0, 1, 2, 3, 4] });
     assert.deepEqual(await store.census(), before);
     assert.equal(archive.totalBytes(), bytesBefore);
     assert.equal((await scene.pages()).length, 1);
@@ -184,7 +184,7 @@ export const settleContract = (it: Behaviour): void => {
     assert.ok(first && second && third);
     await store.settle([settlementOf(second, { records: recordsOf('before') })]);
     const batch = [first, second, third, first].map((visit, i) => settlementOf(visit, { records: recordsOf(`batch ${i}`) }));
-    assert.deepEqual(await store.settle(batch), { settled: 2, refused: 2 });
+    assert.deepEqual(await store.settle(batch), { settled: 2, refused: 2, refusedAt: [1, 3] });
     const texts = (await scene.pages()).map((row) => row.place && textAt(scene, row.place));
     assert.deepEqual(texts, ['response before;', 'response batch 0;', 'response batch 2;']);
     assert.equal(scene.archive.totalBytes(), (await store.census()).archivedBytes);

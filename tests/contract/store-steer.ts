@@ -65,7 +65,7 @@ export const steerContract = (it: Behaviour): void => {
     const census = await store.census();
     assert.deepEqual([census.leased, census.waiting], [1, 2]);
     const done = await store.settle([mine, ...theirs].map((visit) => settlementOf(visit)));
-    assert.deepEqual(done, { settled: 1, refused: 2 });
+    assert.deepEqual(done, { settled: 1, refused: 2, refusedAt: [1, 2] });
   });
 
   it('a link that the crawl did not survive too often is given up', async ({ store, clock, pages }) => {

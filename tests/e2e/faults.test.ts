@@ -5,50 +5,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createCrawl, reopenCrawl } from '../../src/crawl/open.ts';
-import { startRun, type RunEnd, type RunOptions } from '../../src/crawl/run.ts';
 import { TRIES_MAX } from '../../src/frontier/store.ts';
 import { articleUrl } from '../../src/world/articles.ts';
 import { archivedIn, assertArchivedOnce, countByUrl } from '../support/archive-check.ts';
 import { POISON_FILE, type Poison } from '../support/poison-parse-thread.ts';
-import { assertAddsUp, assertCode, assertNoFault, DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
-
-/** Far above what any of these runs takes. */
-const DEADLINE_MS = 60_000;
-
-interface RunHere {
-  /** A crawl that is there already goes on. */
-  readonly again?: boolean;
-  readonly entries?: NonNullable<RunOptions['entries']>;
-  /** Done once the folder of the crawl is there. */
-  readonly prepare?: () => void;
-}
-
-/** A run in this process, with threads of its own. */
-const runHere = async (stage: Stage, { again = false, entries = {}, prepare = () => {} }: RunHere): Promise<{ end: RunEnd; logged: string[] }> => {
-  const logged: string[] = [];
-  const { lock, identity, store } = await (again ? reopenCrawl : createCrawl)({
-    dir: stage.dir,
-    settings: {
-      email: 'test@example.org', delayMs: DELAY_MS, timeoutMs: 2_000, diskReserveBytes: 0, fetchers: 1, parsers: 1, connectTo: stage.served.connectTo,
-    },
-    seeds: { file: again ? null : stage.seedFile, urls: [] }, excludeFile: null, say: () => {},
-  });
-  prepare();
-  const run = startRun({ dir: stage.dir, settings: identity.settings, store, log: (level, message) => void logged.push(`${level} ${message}`), entries });
-  const timer = setTimeout(() => {
-    logged.push(`the run hangs and is halted: ${JSON.stringify(run.snapshot())}`);
-    run.halt();
-  }, DEADLINE_MS);
-  try {
-    return { end: await run.ended, logged };
-  } finally {
-    clearTimeout(timer);
-    lock.release();
-  }
-};
-
-const entry = (name: string): URL => new URL(`../support/${name}.ts`, import.meta.url);
+import { entry, runHere } from '../support/run-here.ts';
+import { assertAddsUp, assertCode, assertNoFault, onStage, plainPlan } from '../support/stage.ts';
 
 test('a page that kills its parse thread is tried a few times and given up, and all others are fetched', () =>
   onStage(plainPlan(4, 60, 20), async (stage) => {

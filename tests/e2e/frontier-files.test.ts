@@ -1,7 +1,7 @@
 /** The binary with waiting links in files: killed and resumed, nothing is lost and nothing archived twice; one machine only. */
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
@@ -59,4 +59,16 @@ test('where waiting links lie is fixed: it cannot be changed, only a crawl in Re
   assertCode(joined, 2);
   assert.match(joined.stderr, /the waiting links of the crawl "fixed" lie in files of the machine it was begun on: it cannot be joined, resume it there/);
   assert.ok(!existsSync(second));
+}));
+
+test('a crawl that is moved no longer needs the files of its waiting links, and says so', () => onStage(plainPlan(4, 40, 20), async (stage) => {
+  assertCode(await stage.crawl({ store: server.url, name: 'leaving', frontier: 'files', 'max-pages': 10 }), 0);
+  const moved = await stage.gossamer('migrate', stage.dir, '--to', 'sqlite');
+  assertCode(moved, 0);
+  const folder = join(stage.dir, 'frontier');
+  assert.ok(moved.stdout.includes(`${folder} is what it was before: delete it when you do not need it`), moved.stdout);
+  rmSync(folder, { recursive: true });
+  assertCode(await stage.gossamer('verify', stage.dir), 0);
+  assertCode(await stage.resume({ 'max-pages': 'none' }), 0);
+  assertNoFault(stage.report());
 }));

@@ -5,6 +5,8 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { Redis } from 'ioredis';
+import pg from 'pg';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readIdentity } from '../../src/crawl/folder.ts';
 import { endBinaries, runBinary, startBinary } from '../support/binary.ts';
@@ -31,6 +33,21 @@ after(async () => {
 const STORES: Readonly<Record<string, () => Promise<string>>> = {
   Redis: async () => (process.env['GOSSAMER_STORE'] = redis.url),
   PostgreSQL: async () => (process.env['GOSSAMER_STORE'] = await postgres.database()),
+};
+
+/** Does what that command would. */
+const remove = async (url: string, command: string): Promise<void> => {
+  if (url.startsWith('redis')) {
+    const pattern = /^redis-cli --scan --pattern '(.+)' \| xargs redis-cli unlink$/.exec(command)![1]!;
+    const client = new Redis(url);
+    await client.unlink(...(await client.keys(pattern)));
+    client.disconnect();
+  } else {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(command);
+    await client.end();
+  }
 };
 
 interface Whole {
@@ -90,7 +107,7 @@ for (const [name, open] of Object.entries(STORES)) {
       assert.ok(path);
     }));
 
-  test(`${name}: another crawl of that name is not touched, and one that was moved away says where it is`, () =>
+  test(`${name}: another crawl of that name is not touched, and one that was moved away says where it is, and how it is removed`, () =>
     scenes.open(async (first) => scenes.open(async (second) => {
       const to = await open();
       await first.move({ to, name: 'taken' });
@@ -100,10 +117,14 @@ for (const [name, open] of Object.entries(STORES)) {
       rmSync(dir, { recursive: true });
       await makeCrawl({ dir, sites: 2, pages: 2, waiting: 2, keep: 'all', fileBytesMax: 1e6 });
       await assert.rejects(second.move({ to, name: 'taken' }), /has a crawl "taken" already, another one: choose another --name/);
-      await assert.rejects(first.move({ to, name: 'taken' }), /already: this one, as it was before it was moved away from there; choose another --name/);
+      const removal = await first.move({ to, name: 'taken' }).then(() => '', (error: Error) =>
+        /already: this one, as it was before it was moved away from there; choose another --name, or remove the old one there: (.+)$/.exec(error.message)?.[1] ?? error.message);
       const joined = await runBinary(['join', `${dir}-late`, '--store', to, '--name', 'taken']);
       assertCode(joined, 2);
       assert.match(joined.stderr, /the crawl "taken" in .* was moved to sqlite/);
+      await assertSound(first.dir);
+      await remove(to, removal);
+      await first.move({ to, name: 'taken' });
       await assertSound(first.dir);
     })));
 

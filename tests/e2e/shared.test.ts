@@ -1,11 +1,12 @@
 /** Two processes on one crawl in a shared store: no page twice, none lost, no visit too early. */
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startBinary, type Running } from '../support/binary.ts';
+import { compareWith, ledgerOf } from '../support/ledger-check.ts';
 import { SHARED_STORES, type SharedServer, type SharedStoreName } from '../support/shared-servers.ts';
 import { assertAddsUp, assertCode, assertNoFault, flagWords, onStage, plainPlan, type Flags, type Stage } from '../support/stage.ts';
 
@@ -56,17 +57,23 @@ for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
   test(`${store}: two processes share a crawl`, () => withServer(store, (server) => onStage(plainPlan(60, 900, 30), async (stage) => {
     const url = await server.place();
     const flags = { store: url, name: 'two' };
-    const first = stage.startCrawl(flags);
+    const log = join(stage.home, 'first.log');
+    const first = stage.startCrawl({ ...flags, 'log-file': log });
     const other = await joined(stage, flags);
     assertCode(await first.ended, 0);
     assertCode(await other.ended, 0);
     assertNoFault(stage.report());
+    assert.deepEqual([log, join(second(stage), 'logs', 'gossamer.log')].map((path) => readFileSync(path, 'utf8').match(/"run begins"/g)?.length), [1, 1], 'each has a log of its own');
     const counts = await Promise.all([stage.dir, second(stage)].map(async (dir) => {
       assertCode(await stage.gossamer('verify', dir), 0);
       const ran = await stage.gossamer('pages', dir, '--format', 'jsonl');
       return ran.stdout.split('\n').filter((line) => line !== '' && (JSON.parse(line) as { place: unknown }).place !== null).length;
     }));
     assert.ok(counts.every((count) => count > 50), `both worked: ${counts.join(' and ')} pages`);
+    const audited = await stage.gossamer('audit', stage.dir, second(stage));
+    assertCode(audited, 0);
+    assert.match(audited.stdout, /^\d+ calls, 60 sites, 0 violations\n$/);
+    assert.deepEqual(compareWith(ledgerOf(stage.dir, second(stage)), stage.served.record.requests).wrong, [], 'the ledgers of both have every call');
     const files = [stage.dir, second(stage)].flatMap((dir) => readdirSync(join(dir, 'warc')));
     assert.equal(new Set(files).size, files.length, 'archive files of both can lie in one place');
   })));

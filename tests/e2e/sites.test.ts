@@ -19,7 +19,7 @@ interface SiteRow {
   readonly failures: number;
   readonly delayMs: number;
   readonly nextCall: string | null;
-  readonly robots: { readonly origin: string; readonly state: string; readonly fetchedAt: string | null; readonly stale: boolean } | null;
+  readonly robots: { readonly origin: string; readonly state: string; readonly fetchedAt: string | null; readonly stale: boolean; readonly trouble: string | null } | null;
 }
 
 interface Explained {
@@ -27,6 +27,7 @@ interface Explained {
   readonly reason: string;
   readonly state: string;
   readonly answer: string;
+  readonly notes: readonly string[];
   readonly advice: readonly string[];
   readonly robots: { readonly origin: string; readonly allowed: boolean; readonly line: number | null; readonly rule: string } | null;
 }
@@ -83,15 +84,16 @@ test('sites tells of each site what its robots.txt says', () => {
   const expected = ({ site, robots }: SiteRow): string => {
     const host = new URL(robots!.origin).hostname;
     const policy = policyOf(tinyPlan, stage.world.siteOf(host)!, host);
-    if (policy.status === 0 || policy.status >= 500) return 'not-read-yet';
+    if (policy.status === 0 || policy.status >= 500) return 'unreadable';
     if (policy.rules.length === 0) return 'allows-all';
     assert.equal(stage.world.siteOf(host)?.name, site);
     return policy.text.includes('Allow: ') || !policy.text.includes('Disallow: /\n') ? 'has-rules' : 'forbids-all';
   };
   for (const row of sites) {
     assert.equal(row.robots?.state, expected(row), row.site);
-    assert.equal(row.robots.fetchedAt === null, row.robots.state === 'not-read-yet');
-    assert.equal(row.robots.stale, false);
+    assert.notEqual(row.robots.fetchedAt, null);
+    const isUnreadable = row.robots.state === 'unreadable';
+    assert.deepEqual([row.robots.stale, row.robots.trouble !== null], [isUnreadable, isUnreadable]);
   }
   assert.ok(new Set(sites.map(({ robots }) => robots?.state)).size >= 3);
 });
@@ -147,10 +149,11 @@ test('explain names the target of a redirect, and the command that brings a park
   const { answer, advice } = await explained(stage, moved.url);
   assert.ok(answer.includes(moved.redirect));
   assert.deepEqual(advice, [`gossamer explain ${stage.dir} ${moved.redirect}`]);
-  const parked = sites.find(({ state, robots }) => state === 'parked' && robots?.state === 'not-read-yet')!;
+  const parked = sites.find(({ state, robots }) => state === 'parked' && robots?.state === 'unreadable')!;
   const about = await explained(stage, `${parked.robots!.origin}/`);
   assert.deepEqual([about.reason, about.advice], ['parked', [`gossamer resume ${stage.dir} --retry-parked`]]);
   assert.match(about.answer, /failed 3 times in a row, and --park-after is 3/);
+  assert.ok(about.notes.some((note) => note.startsWith(`the last failure on record: robots.txt of ${parked.robots!.origin} `)), about.notes.join('; '));
 });
 
 test('explain of a link that is not known has exit code 1, and a sentence for people', async () => {
@@ -205,5 +208,5 @@ test('both answer while the crawl runs and after it was stopped', () =>
     const { state, advice } = await explained(running, last);
     assert.deepEqual([state, advice], ['waiting', [`gossamer resume ${running.dir}`]]);
     const table = await running.gossamer('sites', running.dir);
-    assert.match(table.stdout, new RegExp(`^${site.replaceAll('.', '\\.')} +waiting +\\d+ +\\d+ +0 +\\S+s +(?:due now|in \\S+s) +allows all, \\S+s old$`, 'm'));
+    assert.match(table.stdout, new RegExp(`^${site.replaceAll('.', '\\.')} +waiting +\\d+ +\\d+ +0 +\\S+s +(?:due now|in \\S+s) +(?:allows all, \\S+s old|not read yet)$`, 'm'), 'its next call may be the first to a host of it');
   }));

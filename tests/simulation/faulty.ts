@@ -1,12 +1,19 @@
 /** A store and an archive that can be told to fail, and calls that take their time. */
 
 import { StoreFault, type Archive, type Store } from '../../src/frontier/store.ts';
+import type { Place } from '../../src/model/settlement.ts';
+import type { DeadRecords } from '../../src/store/shared-crawl.ts';
 import { storeOver, type SqliteStore, type StoreCall } from '../../src/store/sqlite/store.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
+/** `slow`: the answer is long on its way; `late`: the call is. `within`: something happens while the store is at it. */
+export type CallFault = 'nothing' | 'before' | 'after' | 'slow' | 'late' | 'within';
+
 export interface StoreFaults {
   /** Asked before each call of a verb: what goes wrong with it. */
-  next: (verb: string) => 'nothing' | 'before' | 'after' | 'slow';
+  next: (verb: string) => CallFault;
+  /** Carries out a call that `within` goes wrong with. */
+  within?: <T>(effect: () => Promise<T>) => Promise<T>;
   slowMs: number;
   /** How long a call is on its way; the longer, the more calls share a batch. */
   callMs: number;
@@ -34,9 +41,9 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
   };
   const through = async <T>(verb: string, effect: () => Promise<T>): Promise<T> => {
     const what = faults.next(verb);
-    await clock.sleep(faults.callMs);
+    await clock.sleep(what === 'late' ? faults.slowMs : faults.callMs);
     if (what === 'before') throw fault(verb);
-    const result = await effect();
+    const result = await (what === 'within' && faults.within ? faults.within(effect) : effect());
     await clock.sleep(what === 'slow' ? faults.slowMs : REPLY_MS);
     if (what === 'after') throw fault(verb);
     return result;
@@ -50,6 +57,16 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
     close: () => store.close(),
   };
 };
+
+/** A store outside of the simulation: time stands still while it is at work. */
+export const standing = (store: Store, clock: VirtualClock): Store => ({
+  admit: (links, siteWaitingMax) => clock.standFor(store.admit(links, siteWaitingMax)),
+  claim: (ask) => clock.standFor(store.claim(ask)),
+  settle: (settlements) => clock.standFor(store.settle(settlements)),
+  steer: (orders) => clock.standFor(store.steer(orders)),
+  census: () => clock.standFor(store.census()),
+  close: () => clock.standFor(store.close()),
+});
 
 /** As the store thread does: calls that come within some milliseconds share one transaction, and its fate. */
 export const gathering = (store: SqliteStore, clock: VirtualClock): Store => {
@@ -76,14 +93,15 @@ export const gathering = (store: SqliteStore, clock: VirtualClock): Store => {
 export interface FaultyArchive extends Archive {
   /** `full`: the disk is. `full-once`: it was for a moment. `die`: the process ends after the bytes are written, before anything knows of them. */
   state: 'well' | 'full' | 'full-once' | 'die';
-  /** Every record that lies in it, in order. */
-  records(): string[];
+  /** Every record that lies in it, in order, without those that are dead. */
+  records(dead?: readonly DeadRecords[]): string[];
+  /** What lies there; empty for a place in another file. */
+  recordAt(place: Place): string;
   onDeath: () => void;
 }
 
 /** Records are lines of text; the archive outlives the processes that append to it. */
-export const createFaultyArchive = (): FaultyArchive => {
-  const FILE = 'archive';
+export const createFaultyArchive = (file = 'archive'): FaultyArchive => {
   let bytes = Buffer.alloc(0);
   let length = 0;
   const archive: FaultyArchive = {
@@ -99,7 +117,7 @@ export const createFaultyArchive = (): FaultyArchive => {
         bytes.set(record, length);
         const offset = length;
         length += record.length;
-        return { file: FILE, offset };
+        return { file, offset };
       });
       if (archive.state === 'die') {
         archive.onDeath();
@@ -107,13 +125,23 @@ export const createFaultyArchive = (): FaultyArchive => {
       }
       return places;
     },
-    end: () => ({ file: length === 0 ? '' : FILE, bytes: length }),
+    end: () => ({ file: length === 0 ? '' : file, bytes: length }),
     cut: (end) => {
       if (archive.state !== 'die') length = Math.min(length, end.bytes); // the dead cut nothing
     },
     sync: () => {},
     close: () => {},
-    records: () => bytes.subarray(0, length).toString().split('\n').filter(Boolean),
+    records: (dead = []) => {
+      let at = 0;
+      let text = '';
+      for (const { offset, bytes: deadBytes } of dead.toSorted((a, b) => a.offset - b.offset)) {
+        if (offset < at) continue; // told twice
+        text += bytes.toString('utf8', at, offset);
+        at = offset + deadBytes;
+      }
+      return (text + bytes.toString('utf8', at, length)).split('\n').filter(Boolean);
+    },
+    recordAt: (place) => (place.file === file ? bytes.toString('utf8', place.offset, Math.min(length, place.offset + place.length)) : ''),
   };
   return archive;
 };

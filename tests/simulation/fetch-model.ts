@@ -12,6 +12,8 @@ export interface FetchModel {
   readonly fetch: (call: PageCall, signal: AbortSignal, open: Set<() => void>) => Promise<Exchange>;
   /** From now on calls to this share of the sites never end by themselves (0 to 1). */
   hangShare: number;
+  /** Whether a robots.txt is being fetched: its page follows at once. */
+  isAskingRobots(): boolean;
 }
 
 /** One call at the most takes so long, as with --timeout. */
@@ -23,9 +25,11 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
   /** How often a page was asked for: the only state, and only for pages that need it. */
   const asked = new Map<string, number>();
   let calls = 0;
+  let robotsCalls = 0;
 
   const model: FetchModel = {
     hangShare: 0,
+    isAskingRobots: () => robotsCalls > 0,
     fetch: async ({ url }, signal, open) => {
       const startedAt = clock.now();
       const failed = (cause: FailureCause, left: boolean, unsure = false): Exchange =>
@@ -42,7 +46,10 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
       open.add(drop);
       const n = calls++;
       const hangs = web.page(url)?.kind === 'hangs' || mix(site.index, 77) % 1_000 < model.hangShare * 1_000;
+      const isRobots = url.endsWith('/robots.txt');
+      if (isRobots) robotsCalls++;
       await clock.sleep(hangs ? TIMEOUT_MS : site.latencyMs, signal);
+      if (isRobots) robotsCalls--;
       open.delete(drop);
       if (signal.aborted) {
         seen.dropped(clock.now());

@@ -1,7 +1,8 @@
 /** What a store holds at the end of a run, whichever store it is. */
 
 import type { Store } from '../../src/frontier/store.ts';
-import type { PlacedPage } from '../../src/model/settlement.ts';
+import type { Census } from '../../src/model/census.ts';
+import type { Place, PlacedPage } from '../../src/model/settlement.ts';
 import { openMemoryStore, type MemoryState } from '../../src/store/memory.ts';
 import { createMemoryState } from '../../src/store/memory-state.ts';
 import { preparing } from '../../src/store/sqlite/book.ts';
@@ -18,26 +19,41 @@ import type { VirtualClock } from './virtual-clock.ts';
 export interface Holding {
   readonly settled: Iterable<PlacedPage>;
   readonly unsettled: Iterable<{ readonly url: string; readonly state: string }>;
+  /** What a check of the store finds wrong, where it has one. */
+  readonly wrong?: readonly string[];
 }
 
 /** A crawl's memory that outlives its processes. */
 export interface Durable {
-  /** As a process that starts would: what an embedded store had leased is freed. */
-  open(): Store | SqliteStore;
-  holding(): Holding;
+  /** As a process that starts in this directory would: what its former process had leased is freed. */
+  open(member: string): Store | SqliteStore | Promise<Store>;
+  /** That a process with this directory appends to. */
+  archive(member: string): FaultyArchive;
+  /** All records that belong to a page. */
+  records(): string[];
+  recordAt(place: Place): string;
+  /** Opens it once more everywhere, so that what the dead left is put right. */
+  rest(): Promise<Census>;
+  holding(): Holding | Promise<Holding>;
   remove(): void;
 }
 
 export const sqliteDurable = (clock: VirtualClock, archive: FaultyArchive): Durable => {
   const dir = mkdtempSync(join(tmpdir(), 'gossamer-sim-'));
   const path = join(dir, 'crawl.db');
-  let last: Store | null = null;
+  const opened: Store[] = [];
+  const open = (): SqliteStore => {
+    archive.state = 'well';
+    const store = openSqliteStore({ path, clock: () => clock, archive: (settled) => (archive.cut(settled), archive) });
+    opened.push(store);
+    return store;
+  };
   return {
-    open: () => {
-      archive.state = 'well';
-      last = openSqliteStore({ path, clock: () => clock, archive: (settled) => (archive.cut(settled), archive) });
-      return last;
-    },
+    open,
+    archive: () => archive,
+    records: () => archive.records(),
+    recordAt: archive.recordAt,
+    rest: () => open().census(),
     holding: () => {
       const reader = openSqliteReader(path);
       const db = new DatabaseSync(path, { readOnly: true });
@@ -49,7 +65,7 @@ export const sqliteDurable = (clock: VirtualClock, archive: FaultyArchive): Dura
       return { settled, unsettled };
     },
     remove: () => {
-      void last?.close();
+      for (const store of opened) void store.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };
@@ -59,12 +75,17 @@ export const sqliteDurable = (clock: VirtualClock, archive: FaultyArchive): Dura
 export const memoryDurable = (clock: VirtualClock, archive: FaultyArchive, shared: boolean): Durable => {
   const state: MemoryState = createMemoryState();
   let store: Store | null = null;
+  const open = (): Store => {
+    archive.state = 'well';
+    if (!store || !shared) store = openMemoryStore({ clock, archive, state });
+    return store;
+  };
   return {
-    open: () => {
-      archive.state = 'well';
-      if (!store || !shared) store = openMemoryStore({ clock, archive, state });
-      return store;
-    },
+    open,
+    archive: () => archive,
+    records: () => archive.records(),
+    recordAt: archive.recordAt,
+    rest: () => open().census(),
     holding: () => ({
       settled: state.pages,
       unsettled: [...state.sites.values()].flatMap((site) => [

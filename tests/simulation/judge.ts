@@ -3,6 +3,7 @@
 import type { Census } from '../../src/model/census.ts';
 import { knownTotal, settledTotal } from '../../src/model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
+import type { Place } from '../../src/model/settlement.ts';
 import type { Holding } from './holding.ts';
 import { INDEX_PATH, type ModelSite, type ModelWeb } from './web.ts';
 
@@ -11,6 +12,7 @@ export interface Evidence {
   readonly holding: Holding;
   readonly census: Census;
   readonly records: readonly string[];
+  readonly recordAt: (place: Place) => string;
   /** Links for which their site's line had no room when they came. */
   readonly forgotten: ReadonlySet<string>;
   /** Kills and deaths that could have cost a slow page its tries. */
@@ -23,7 +25,7 @@ export interface Evidence {
 
 const KEPT = 20;
 
-export const judge = ({ web, holding, census, records, forgotten, deaths, webFaults, parsersDied }: Evidence): string[] => {
+export const judge = ({ web, holding, census, records, recordAt, forgotten, deaths, webFaults, parsersDied }: Evidence): string[] => {
   const broken: string[] = [];
   const accuse = (text: string): void => void (broken.length < KEPT && broken.push(text));
 
@@ -38,7 +40,9 @@ export const judge = ({ web, holding, census, records, forgotten, deaths, webFau
     if (stateOf.has(page.url)) accuse(`${page.url} is settled and ${stateOf.get(page.url)}`);
     if (outcomeOf.has(page.url)) accuse(`${page.url} is settled twice`);
     outcomeOf.set(page.url, page.outcome);
+    if (page.place && recordAt(page.place) !== `${page.url}\n`) accuse(`the record of ${page.url} is not where its row says`);
   }
+  for (const text of holding.wrong ?? []) accuse(`a check of the store says: ${text}`);
 
   // Finished means finished, and the counters tell the truth.
   if (census.waiting > 0 || census.leased > 0) accuse(`finished with ${census.waiting} waiting and ${census.leased} leased`);

@@ -11,8 +11,8 @@ import { MUTANTS, type Mutant } from './mutants.ts';
 const SEEDS_MAX = 40;
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-const run = async ({ name, fault }: Mutant): Promise<{ code: number; out: string }> => {
-  const child = spawn(process.execPath, ['--import', path('./plant.ts'), path('./simulate.ts'), '--seed', '1', '--runs', String(SEEDS_MAX), ...(fault ? ['--fault', fault] : [])], {
+const run = async ({ name, fault, store }: Mutant): Promise<{ code: number; out: string }> => {
+  const child = spawn(process.execPath, ['--import', path('./plant.ts'), path('./simulate.ts'), '--seed', '1', '--runs', String(SEEDS_MAX), ...(fault ? ['--fault', fault] : []), ...(store ? ['--store', store] : [])], {
     env: { ...process.env, GOSSAMER_MUTANT: name, NODE_OPTIONS: '' }, stdio: ['ignore', 'pipe', 'pipe'],
   });
   let out = '';

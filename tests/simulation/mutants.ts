@@ -4,11 +4,14 @@
  */
 
 import type { FaultName } from './run.ts';
+import type { SharedKind } from './shared-place.ts';
 
 export interface Mutant {
   readonly name: string;
   /** The fault that brings it to light; without one, the usual mixture. */
   readonly fault?: FaultName;
+  /** The store that has it, if that is a server. */
+  readonly store?: SharedKind;
   readonly edits: readonly Edit[];
 }
 
@@ -144,5 +147,45 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'what is forbidden by robots.txt is fetched',
     edits: [edit('frontier/visit.ts', '  if (!allowed) return', "  if (!allowed && rule === '') return")],
+  },
+  {
+    name: 'who stood still past its lease goes on as if it had it',
+    fault: 'process-stands-still',
+    edits: [edit('frontier/visit.ts', '    if (clock.now() >= until) over.abort();\n', '')],
+  },
+  {
+    name: 'Redis accepts a stale lease',
+    fault: 'store-slower-than-lease', store: 'redis',
+    edits: [edit('store/redis/scripts/settle.ts', 'tonumber(l.id) ~= t[2] or (l.ends and l.ends <= now)', 'false')],
+  },
+  {
+    name: 'Redis lets a freed site be called at once',
+    fault: 'process-dies', store: 'redis',
+    edits: [edit('store/redis/scripts/parts.ts', 'local dueAt = num(how.at + tonumber(s[2]))', 'local dueAt = num(how.at)')],
+  },
+  {
+    name: 'Redis settles a batch again whose answer was lost',
+    fault: 'connection-lost', store: 'redis',
+    edits: [edit('store/redis/scripts/settle.ts', 'if tonumber(last) < number then', 'if tonumber(last) <= number then')],
+  },
+  {
+    name: 'rows that Redis never settled stay when their process has died',
+    fault: 'process-dies-in-commit', store: 'redis',
+    edits: [edit('store/redis/store.ts', '    if (dropped.parts.length > 0) {', '    if (dropped.parts.length > 1e9) {')],
+  },
+  {
+    name: 'PostgreSQL accepts a stale lease',
+    fault: 'store-slower-than-lease', store: 'postgres',
+    edits: [edit('store/postgres/settle.ts', ' AND k.lease = u.lease AND (k.until IS NULL OR k.until > now_at)', '')],
+  },
+  {
+    name: 'PostgreSQL lets a freed site be called at once',
+    fault: 'process-dies', store: 'postgres',
+    edits: [edit('store/postgres/steer.ts', 'due_at = f.at + k.delay_ms', 'due_at = f.at')],
+  },
+  {
+    name: 'PostgreSQL settles a batch again whose answer was lost',
+    fault: 'connection-lost', store: 'postgres',
+    edits: [edit('store/postgres/settle.ts', 'IF me.batch >= _batch THEN RETURN NULL; END IF;', '')],
   },
 ];

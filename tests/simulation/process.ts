@@ -11,7 +11,6 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { ROBOTS_REDIRECTS_MAX } from '../../src/model/robots.ts';
 import { canonicalize } from '../../src/url/canonical.ts';
 import { createScope } from '../../src/url/scope.ts';
-import { SHARDS } from '../../src/url/shard.ts';
 import { siteOf } from '../../src/url/site.ts';
 import { robotsText, type FetchModel } from './fetch-model.ts';
 import type { ModelWeb } from './web.ts';
@@ -34,6 +33,8 @@ export interface SimSettings {
   readonly delayMs: number;
   readonly troubleDelayMs: number;
   readonly parkAfter: number;
+  /** Of the crawl. */
+  readonly shards: number;
   /** Null: one process owns the store. */
   readonly leaseMs: number | null;
   /** Null: lines have no end. */
@@ -46,11 +47,15 @@ export interface Process {
   /** How it ended; never resolves for a process that was killed. */
   readonly ended: Promise<'finished' | 'fault' | 'stopped'>;
   kill(): void;
+  isAlive(): boolean;
   stop(): void;
   /** A fetch thread dies, with its visits. */
   killFetcher(index: number): void;
   /** A parse thread dies, with its jobs; false when it had none. */
   killParser(): boolean;
+  /** Nothing moves in it until `wake`: what comes meanwhile waits, though time goes on for all others. */
+  standStill(): void;
+  wake(): void;
   /** Fetch threads that died. */
   deaths(): number;
   /** Ceilings that a fetch thread went over, each as a sentence. */
@@ -78,10 +83,16 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
   const over = new Set<string>();
   let deaths = 0;
 
+  /** What has come while the process stands still; null while it goes. */
+  let asleep: (() => void)[] | null = null;
+  const whenAwake = (go: () => void): void => {
+    if (asleep) asleep.push(go);
+    else go();
+  };
   /** What the dead wait for never comes. */
   const guard = (isAlive: () => boolean) => <T>(promise: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      promise.then((value) => isAlive() && resolve(value), (error: unknown) => isAlive() && reject(error as Error));
+      promise.then((value) => whenAwake(() => isAlive() && resolve(value)), (error: unknown) => whenAwake(() => isAlive() && reject(error as Error)));
     });
   const here = guard(() => alive);
 
@@ -165,7 +176,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       readText: (answer) => robotsText(web, answer.url),
     });
     const abort = new AbortController();
-    const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+    const shards = Array.from({ length: settings.shards }, (_, shard) => shard);
     const loop = runClaimLoop({
       clock: myClock,
       slots: settings.slots,
@@ -236,6 +247,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       stop.abort();
       for (const { calls } of fetchers.values()) hangUp(calls);
     },
+    isAlive: () => alive,
     stop: () => stop.abort(),
     killFetcher: (index) => {
       const state = fetchers.get(index % settings.fetchers);
@@ -253,6 +265,12 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
         first = false;
       }
       return true;
+    },
+    standStill: () => void (asleep ??= []),
+    wake: () => {
+      const come = asleep ?? [];
+      asleep = null;
+      for (const go of come) void clock.sleep(0).then(go); // one by one, as from an event loop: what one sets off is under way before the next
     },
     overCeilings: () => [...over],
     deaths: () => deaths,

@@ -1,12 +1,21 @@
-/** One seed, one run: a web, a crawl, a fault; then the verdict. */
+/**
+ * One seed, one run: a web, a crawl, a fault; then the verdict.
+ *
+ * On a real Redis or PostgreSQL time stands still while a call is under way, so that calls happen one after the other, in the order of their
+ * seed; within a call the connection may be lost, or the process die.
+ */
 
+import type { Store } from '../../src/frontier/store.ts';
 import type { Census } from '../../src/model/census.ts';
+import { SHARDS } from '../../src/url/shard.ts';
 import { diceFor, mix, pick } from '../../src/world/random.ts';
-import { createFaultyArchive, faultyStore, gathering, type StoreFaults } from './faulty.ts';
+import { createFaultyArchive, faultyStore, gathering, standing, type StoreFaults } from './faulty.ts';
 import { createFetchModel } from './fetch-model.ts';
-import { memoryDurable, sqliteDurable } from './holding.ts';
+import { memoryDurable, sqliteDurable, type Durable } from './holding.ts';
 import { judge } from './judge.ts';
 import { startProcess, type Process, type SimSettings } from './process.ts';
+import { SHARED_SHARDS, sharedDurable } from './shared-holding.ts';
+import type { SharedServer } from './shared-place.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 import { createWeb } from './web.ts';
 import { createWitness } from './witness.ts';
@@ -16,7 +25,9 @@ export const FAULTS = [
   'none', 'fetch-thread-dies', 'parse-thread-dies', 'process-dies', 'process-dies-in-commit',
   'store-fails-before', 'store-fails-after', 'store-slower-than-lease', 'disk-full', 'call-never-ends',
 ] as const;
-export type FaultName = (typeof FAULTS)[number];
+/** The same where processes share a server, and what can go wrong only there. */
+export const SHARED_FAULTS = [...FAULTS, 'connection-lost', 'process-stands-still'] as const;
+export type FaultName = (typeof SHARED_FAULTS)[number];
 
 export interface RunPlan {
   readonly seed: number;
@@ -42,26 +53,50 @@ export interface Verdict extends RunPlan {
 const HITS_MAX = 6;
 /** A process whose threads die more often than this would be given up. */
 const DEATHS_MAX = 1_000;
-/** Ten times what the longest run of the first thousand seeds needs. */
+/** A fault costs two processes at the most, and a crawl whose processes end by themselves would be started for ever. */
+const LIVES_MAX = 40;
+/** Ten times what the longest run of the first thousand seeds needs; the webs of shared stores are smaller. */
 const EVENTS_MAX = 1_000_000;
+const SHARED_EVENTS_MAX = 300_000;
 const LEASE_MS = 45_000;
 
-export const planOf = (seed: number): RunPlan => ({ seed, fault: pick(FAULTS, mix(seed, 1)), always: mix(seed, 2) % 2 === 0 });
+/** As long as sites are found. */
+const ROBOTS_AWAITED_EVENTS = 1_000;
+/** The directories of the crawl: with one process, and with two. */
+const MAIN = 'm1';
+const OTHER = 'm2';
+/** So long after its death what a process had sent may still arrive; another is started later than that. */
+const LAST_WORDS_MS = 50;
 
-export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPlan): Promise<Verdict> => {
+export const planOf = (seed: number, faults: readonly FaultName[] = FAULTS): RunPlan => ({ seed, fault: pick(faults, mix(seed, 1)), always: mix(seed, 2) % 2 === 0 });
+
+/** One process of the crawl, and the store as it has opened it. */
+interface Life {
+  readonly process: Process;
+  readonly store: Store;
+}
+
+/** Without a server, on the memory store or SQLite. */
+export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPlan, server: SharedServer | null = null): Promise<Verdict> => {
   const dice = diceFor(mix(seed, 3));
-  const web = createWeb({ seed, sites: 8 + dice(40), pagesMean: 6 + dice(30), pagesMax: 150, crossLinks: dice(6), troubled: dice(3) * 0.1, seedSites: 2, sitemaps });
+  const size = server ? { sites: 6 + dice(14), pagesMean: 6 + dice(12) } : { sites: 8 + dice(40), pagesMean: 6 + dice(30) };
+  const web = createWeb({ seed, ...size, pagesMax: 150, crossLinks: dice(6), troubled: dice(3) * 0.1, seedSites: 2, sitemaps });
   const clock = createVirtualClock();
   // An archive belongs to one process: who dies while he appends leaves a tail to himself alone.
-  const shared = fault === 'store-slower-than-lease' || (fault !== 'process-dies-in-commit' && dice(4) === 0);
+  const shared = server !== null || fault === 'store-slower-than-lease' || (fault !== 'process-dies-in-commit' && dice(4) === 0) || fault === 'process-stands-still';
   const settings: SimSettings = {
     fetchers: 1 + dice(3), parsers: fault === 'parse-thread-dies' ? 1 : dice(2), parseMs: fault === 'parse-thread-dies' ? 300 : 3, slots: pick([1, 4, 20, 100], dice(4)), delayMs: pick([0, 1_000, 5_000], dice(3)),
-    troubleDelayMs: 10_000, parkAfter: 8, leaseMs: shared ? LEASE_MS : null, siteWaitingMax: mix(seed, 4) % 5 === 0 ? 3 + (mix(seed, 5) % 5) : null, survivesStoreFaults: dice(3) > 0,
+    troubleDelayMs: server ? 1_000 : 10_000, parkAfter: 8, shards: server ? SHARED_SHARDS : SHARDS, leaseMs: shared ? LEASE_MS : null, siteWaitingMax: mix(seed, 4) % 5 === 0 ? 3 + (mix(seed, 5) % 5) : null, survivesStoreFaults: dice(3) > 0,
   };
   const witness = createWitness(web, settings.delayMs);
   const model = createFetchModel(web, clock, witness);
-  const archive = createFaultyArchive();
-  const durable = shared || dice(3) === 0 ? memoryDurable(clock, archive, shared) : sqliteDurable(clock, archive);
+  const embedded = (): Durable => {
+    const archive = createFaultyArchive();
+    return shared || dice(3) === 0 ? memoryDurable(clock, archive, shared) : sqliteDurable(clock, archive);
+  };
+  const durable = server ? sharedDurable(clock, server) : embedded();
+  /** Of several processes one may be alone, with nobody to take over. */
+  const isAlone = !shared || (server !== null && mix(seed, 6) % 4 === 0);
 
   let hits = 0;
   let deaths = 0;
@@ -76,9 +111,14 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
 
   /** Links for which there was no room once: they may be missing at the end. */
   const forgotten = new Set<string>();
-  const faults: StoreFaults = {
+  const callMs = pick([2, 2, 60, 500], dice(4));
+  /** A death in the middle of a settlement: some are planted in the archive, some on the way to the server. */
+  const diesOnTheWay = (): boolean => fault === 'process-dies-in-commit' && server !== null && mix(seed, 100 + hits) % 2 === 0;
+  /** Claims are many: where processes share a server, the dice choose which verb is struck next. */
+  const isStruck = (verb: string): boolean => verb === pick(['claim', 'settle', 'settle', 'admit'], mix(seed, 200 + hits));
+  const faultsOf = (member: string, self: () => Life): StoreFaults => ({
     slowMs: LEASE_MS * 1.5,
-    callMs: pick([2, 2, 60, 500], dice(4)),
+    callMs,
     onSettled: witness.remembers,
     onForgotten: (url) => void forgotten.add(url),
     next: (verb) => {
@@ -86,21 +126,41 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
       switch (fault) {
         case 'store-fails-before': return hit(), 'before';
         case 'store-fails-after': return hit(), 'after';
-        // A claim that is long on its way is the worst: its leases are old when they arrive.
-        case 'store-slower-than-lease': return verb === 'claim' || dice(4) === 0 ? (hit(), 'slow') : 'nothing';
+        // A claim that is long on its way is the worst: its leases are old when they arrive. A settlement may come when its lease is over.
+        case 'store-slower-than-lease':
+          if (server) return isStruck(verb) ? (hit(), verb === 'claim' ? 'slow' : 'late') : 'nothing';
+          return verb === 'claim' || dice(4) === 0 ? (hit(), 'slow') : 'nothing';
+        case 'connection-lost': return isStruck(verb) ? (hit(), 'within') : 'nothing';
+        case 'process-dies-in-commit': return member === MAIN && verb === 'settle' && diesOnTheWay() ? 'within' : 'nothing';
         default: return 'nothing';
       }
     },
-  };
+    within: async (effect) => {
+      const dies = fault === 'process-dies-in-commit';
+      const die = (): void => {
+        hit();
+        killProcess(self().process);
+        void close(self().store);
+      };
+      server!.breakNext(dice, () => dies && self().process.isAlive() && die());
+      try {
+        return await effect();
+      } finally {
+        server!.mend();
+        if (dies && self().process.isAlive()) die(); // all was done, and nobody hears of it
+      }
+    },
+  });
 
   let processes: Process[] = [];
-  const everyone: Process[] = [];
-  const start = (name: string): Process => {
-    lives++;
-    const store = durable.open();
-    const process = startProcess({ name, web, clock, store: faultyStore('run' in store ? gathering(store, clock) : store, clock, faults), model, settings });
-    everyone.push(process);
-    return process;
+  const everyone: Life[] = [];
+  const start = async (name: string, member: string): Promise<Life> => {
+    if (++lives > LIVES_MAX) throw new Error(`${LIVES_MAX} processes ended, and the crawl did not`);
+    const opened = await clock.standFor(Promise.resolve(durable.open(member)));
+    const store = server ? standing(opened, clock) : 'run' in opened ? gathering(opened, clock) : opened;
+    const life: Life = { store, process: startProcess({ name, web, clock, store: faultyStore(store, clock, faultsOf(member, () => life)), model, settings }) };
+    everyone.push(life);
+    return life;
   };
   /** Resolves when somebody kills the process that is waited for. */
   let killed: () => void = () => {};
@@ -109,22 +169,38 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
     deaths++;
     killed();
   };
+  /** Where the store is a server, its connections end with the process: no call of the dead arrives after that. */
+  const close = async (store: Store): Promise<void> => void (server && (await store.close()));
+  const bury = async ({ process, store }: Life): Promise<void> => {
+    process.kill();
+    if (!server) return;
+    await clock.sleep(dice(LAST_WORDS_MS));
+    await close(store);
+  };
 
   clock.onEvent = () => {
     if (!due()) return;
     const [process] = processes;
     if (!process) return;
+    const archive = durable.archive(MAIN);
     switch (fault) {
       case 'fetch-thread-dies': return hit(), deaths++, process.killFetcher(dice(8));
       case 'parse-thread-dies': return process.killParser() ? hit() : undefined;
       case 'process-dies': return hit(), killProcess(process);
       case 'process-dies-in-commit':
+        if (diesOnTheWay()) return;
         archive.onDeath = () => {
           hit();
           killProcess(process);
         };
         archive.state = 'die';
         return;
+      case 'process-stands-still':
+        // The worst moment is between a robots.txt and its page: who wakes has an answer, and no lease any more. It may never come again.
+        if (!model.isAskingRobots() && clock.events() < nextHit + ROBOTS_AWAITED_EVENTS) return;
+        hit();
+        process.standStill();
+        return void clock.sleep(LEASE_MS * pick([0.5, 0.95, 1.3, 3], dice(4))).then(process.wake);
       case 'disk-full': return hit(), void (archive.state = settings.survivesStoreFaults ? 'full-once' : 'full');
       case 'call-never-ends': return hit(), void (model.hangShare = always ? 0.3 : 0.1);
       default: return;
@@ -133,26 +209,28 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
 
   const crawl = async (): Promise<void> => {
     for (let n = 0; ; n++) {
-      const process = start(`run-${n}`);
-      const others = shared ? [start(`other-${n}`)] : [];
-      processes = [process, ...others];
+      const main = await start(`run-${n}`, MAIN);
+      const others = isAlone ? [] : [await start(`other-${n}`, OTHER)];
+      const { process } = main;
+      processes = [process, ...others.map((other) => other.process)];
       const death = new Promise<'killed'>((resolve) => (killed = () => resolve('killed')));
-      const end = await Promise.race([process.ended, ...others.map((other) => other.ended), death]);
+      const end = await Promise.race([...processes.map((one) => one.ended), death]);
       if (end === 'finished') return;
       // A process that cannot go on does not end at once: visits under way may still settle.
       if (end === 'fault') await clock.sleep(dice(500));
-      process.kill();
+      const buried = [bury(main)];
       // On a shared store another may live on for a while.
       if (fault === 'call-never-ends' && spent()) model.hangShare = 0;
       for (const other of others) {
         if (dice(2) === 0 && end === 'killed') {
-          const outcome = await Promise.race([other.ended, clock.sleep(LEASE_MS * 3).then(() => 'time' as const)]);
+          const outcome = await Promise.race([other.process.ended, clock.sleep(LEASE_MS * 3).then(() => 'time' as const)]);
           if (outcome === 'finished') return;
         }
-        other.kill();
+        buried.push(bury(other));
       }
       processes = [];
-      await clock.sleep(50 + dice(3_000));
+      await clock.sleep(LAST_WORDS_MS + dice(3_000));
+      await Promise.all(buried);
     }
   };
 
@@ -160,20 +238,28 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
   const broken: string[] = [];
   let census: Census | null = null;
   try {
-    const work = crawl().then(async () => (census = await durable.open().census()));
-    const end = await clock.drive(work, EVENTS_MAX, () => processes.some((one) => one.deaths() > DEATHS_MAX));
+    const work = crawl().then(async () => {
+      processes = [];
+      for (const { process, store } of everyone) {
+        process.kill();
+        await close(store);
+      }
+      census = await clock.standFor(durable.rest());
+    });
+    const end = await clock.drive(work, server ? SHARED_EVENTS_MAX : EVENTS_MAX, () => processes.some((one) => one.deaths() > DEATHS_MAX));
     if (processes.some((one) => one.deaths() > DEATHS_MAX)) broken.push('threads die without end');
     if (end === 'done') await work.catch((error: unknown) => broken.push(`the crawl failed: ${(error as Error).stack}`));
     else broken.push(`the crawl ${end}`);
-    for (const one of everyone) broken.push(...one.overCeilings());
+    for (const { process } of everyone) broken.push(...process.overCeilings());
     broken.push(...witness.violations);
     if (census) {
       broken.push(...judge({
-        web, census, forgotten, holding: durable.holding(), records: archive.records(), webFaults: fault === 'call-never-ends', parsersDied: fault === 'parse-thread-dies',
+        web, census, forgotten, holding: await durable.holding(), records: durable.records(), recordAt: durable.recordAt, webFaults: fault === 'call-never-ends', parsersDied: fault === 'parse-thread-dies',
         deaths: fault === 'call-never-ends' ? -1 : deaths,
       }));
     }
   } finally {
+    for (const { store } of everyone) if (server) await store.close();
     durable.remove();
   }
   const final = census as Census | null;

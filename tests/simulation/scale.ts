@@ -11,6 +11,7 @@ import type { Store } from '../../src/frontier/store.ts';
 import { writeBytes, writeCount, writeDuration } from '../../src/lib/units.ts';
 import { knownTotal } from '../../src/model/census.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { SHARDS } from '../../src/url/shard.ts';
 import { createFaultyArchive, faultyStore, gathering } from './faulty.ts';
 import { createFetchModel } from './fetch-model.ts';
 import { startProcess } from './process.ts';
@@ -78,7 +79,7 @@ const tell = async (): Promise<void> => {
 const store = faultyStore(gathering(real, clock), clock, { next: () => 'nothing', slowMs: 0, callMs: 2, onSettled: witness.remembers, onForgotten: () => {} });
 const crawler = startProcess({
   name: 'scale', web, clock, store: counting(store), model,
-  settings: { fetchers: 1, parsers: 1, parseMs: 3, slots: Number(values.slots), delayMs, troubleDelayMs: 10_000, parkAfter: 6, leaseMs: null, siteWaitingMax: null, survivesStoreFaults: false },
+  settings: { fetchers: 1, parsers: 1, parseMs: 3, slots: Number(values.slots), delayMs, troubleDelayMs: 10_000, parkAfter: 6, shards: SHARDS, leaseMs: null, siteWaitingMax: null, survivesStoreFaults: false },
 });
 const end = await clock.drive(Promise.race([enough, crawler.ended]), Infinity, () => false);
 crawler.kill();

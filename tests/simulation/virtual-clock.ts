@@ -1,10 +1,13 @@
 /** Time that jumps from event to event: a day passes in seconds, and the same way every time. */
 
 import type { Clock } from '../../src/lib/clock.ts';
+import { createGate } from '../../src/lib/gate.ts';
 
 export interface VirtualClock extends Clock {
   /** Runs events in the order of their moments until the work is done. Says so when nothing is left to wait for, or there is no end. */
   drive(work: Promise<unknown>, eventsMax: number, hopeless: () => boolean): Promise<'done' | 'stands still' | 'has no end'>;
+  /** Time stands still until this work, which is done outside of the simulation, has ended. */
+  standFor<T>(work: Promise<T>): Promise<T>;
   /** Events so far: a moment that a fault can be tied to. */
   events(): number;
   /** Called before every event. */
@@ -24,6 +27,9 @@ export const createVirtualClock = (startMs = START_MS): VirtualClock => {
   let count = 0;
   let order = 0;
   const heap: Event[] = [];
+  /** Real work under way. */
+  let outside = 0;
+  const back = createGate();
   const clock: VirtualClock = {
     now: () => now,
     events: () => count,
@@ -38,12 +44,25 @@ export const createVirtualClock = (startMs = START_MS): VirtualClock => {
         push(heap, { at: now + Math.max(0, ms), order: order++, run: wake });
         signal?.addEventListener('abort', wake, { once: true });
       }),
+    standFor: async (work) => {
+      outside++;
+      try {
+        return await work;
+      } finally {
+        outside--;
+        back.open();
+      }
+    },
     drive: async (work, eventsMax, hopeless) => {
       let over = false;
       const end = (): void => void (over = true);
       work.then(end, end);
       for (;;) {
         await settled();
+        while (outside > 0) {
+          await back.passed();
+          await settled();
+        }
         if (over) return 'done';
         const event = pop(heap);
         if (!event) return 'stands still';

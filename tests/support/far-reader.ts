@@ -13,7 +13,7 @@ export const fromAfar = (near: LocalReader): Reader => ({
   site: async (name) => near.site(name),
   sites: (query) => later(near.sites(query)),
   sitesCount: async (search) => near.sitesCount(search),
-  robots: async (origin) => near.robots(origin),
+  robots: async (origins) => near.robots(origins),
   lastFailure: async (site) => near.lastFailure(site),
   close: async () => near.close(),
 });

@@ -25,6 +25,8 @@ export interface MadePlan {
   readonly fileBytesMax: number;
   /** The end of every body, for records that are large enough to be packed. */
   readonly pad?: string;
+  /** Links of every page, as kept with `--keep-links`. */
+  readonly links?: number;
 }
 
 const AT = Date.UTC(2026, 0, 1);
@@ -43,12 +45,12 @@ export const makeCrawl = async (plan: MadePlan): Promise<void> => {
   const { dir, sites, pages, waiting, keep } = plan;
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'seeds.txt'), Array.from({ length: 10 }, (_, n) => `s${n}.example\n`).join(''));
-  writeIdentity(dir, completeSettings({ email: 'test@example.org', keep }, 2));
+  writeIdentity(dir, completeSettings({ email: 'test@example.org', keep, keepLinks: plan.links !== undefined }, 2));
   const store = openMade(plan);
   await store.steer([{ kind: 'mark', name: 'seeds', value: 10 }]);
   for (let from = 0; from < pages; from += BATCH) {
     await store.admit(Array.from({ length: Math.min(BATCH, pages - from) }, (_, n) => linkOf(from + n, sites)));
-    await settleAll(store, keep, plan.pad);
+    await settleAll(store, keep, plan);
   }
   await store.admit(Array.from({ length: waiting }, (_, n) => linkOf(pages + n, sites)));
   await store.close();
@@ -66,15 +68,17 @@ export const openMade = ({ dir, fileBytesMax }: Pick<MadePlan, 'dir' | 'fileByte
   });
 
 /** Visits every link that waits. */
-export const settleAll = async (store: SqliteStore, keep: Keep, pad = ''): Promise<void> => {
+export const settleAll = async (store: SqliteStore, keep: Keep, more: MadeMore = {}): Promise<void> => {
   for (;;) {
     const { visits } = await store.claim({ holder: 'test', shards: ALL_SHARDS, visits: BATCH, delayMs: 0, pagesMax: null, sitePagesMax: null, leaseMs: null });
     if (visits.length === 0) return;
-    await store.settle(visits.map((visit) => settlementOf(visit, keep, pad)));
+    await store.settle(visits.map((visit) => settlementOf(visit, keep, more)));
   }
 };
 
-export const settlementOf = (visit: Visit, keep: Keep, pad = ''): Settlement => {
+type MadeMore = Pick<MadePlan, 'pad' | 'links'>;
+
+export const settlementOf = (visit: Visit, keep: Keep, { pad = '', links = 0 }: MadeMore = {}): Settlement => {
   const { link } = visit;
   const n = Number(link.url.split('/').at(-1));
   const page = n % REFUSED_EVERY === 1 ? null : exchangeOf(link.url, n % EMPTY_EVERY === 3 ? '' : `the body of ${link.url}${pad}`);
@@ -82,7 +86,7 @@ export const settlementOf = (visit: Visit, keep: Keep, pad = ''): Settlement => 
   const digest = page && page.body.length > 0 ? payloadDigest(page.body) : '';
   return {
     site: visit.site, lease: visit.lease, fate: 'settled', parked: false, robots: null,
-    records: keep === 'none' || (!page && robots.length === 0) ? null : recordGroup({ robots, page, text: page && page.body.length > 0 ? `text of ${link.url}` : null, keep }),
+    records: keep === 'none' || (!page && robots.length === 0) ? null : recordGroup({ robots, page, text: page && page.body.length > 0 ? `text of ${link.url}` : null, keep, links: { urls: Array.from({ length: links }, (_, i) => `${link.url}/${i}`), cut: 0 } }),
     pace: { ...visit.pace, dueAt: visit.pace.dueAt, delayMs: 0 },
     page: {
       url: link.url, site: link.site, outcome: page ? 'fetched' : 'robots-denied', status: page ? 200 : null, at: AT, durationMs: 1, contentType: 'text/html',

@@ -2,12 +2,12 @@
 
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { unpackDebian, withLibraries } from './debian-packages.ts';
+import { freePort } from './free-port.ts';
 
 const USER = 'gossamer';
 /** With characters that a URL must escape. */
@@ -45,14 +45,6 @@ const owner = (): { uid?: number; gid?: number } => {
   }
   throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody: run the tests as another user');
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject).listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 /**
  * Without fsync: what a killed server has written is in the system's cache, and no test pulls the plug. `synchronous_commit`

@@ -26,12 +26,13 @@ export const checkReader = async (reader: Reader, model: Model): Promise<void> =
   await checkSites(reader, model, pages);
   await checkLinks(reader, model, pages);
   for (const { name } of sitesOf(model)) {
-    assert.deepEqual(await reader.robots(`https://${name}`), model.robots.get(`https://${name}`) ?? null);
     const failed = pages.filter(({ site, outcome }) => site === name && (outcome === 'server-error' || outcome.startsWith('failed-')));
     assert.deepEqual(await reader.lastFailure(name), failed.at(-1) ?? null);
     assert.deepEqual(await allOf(reader.pages({ site: name })), pages.filter(({ site }) => site === name));
   }
-  assert.equal(await reader.robots('https://nowhere.example'), null);
+  const origins = [...sitesOf(model).map(({ name }) => `https://${name}`), 'https://nowhere.example'];
+  assert.deepEqual(await reader.robots(origins), origins.map((origin) => model.robots.get(origin) ?? null));
+  assert.deepEqual(await reader.robots([...origins].reverse()), origins.map((origin) => model.robots.get(origin) ?? null).reverse());
   assert.deepEqual(await allOf(reader.pages({ outcome: 'fetched', status: 200, limit: 3 })), pages.filter(({ outcome }) => outcome === 'fetched').slice(0, 3));
   assert.deepEqual(await allOf(reader.pages({ status: 404 })), []);
   const census = await reader.census();

@@ -11,6 +11,8 @@ export interface RedisGate {
   answers: boolean;
   /** The last command that reaches the server gets no answer. */
   lastUnanswered: boolean;
+  /** A command was swallowed, or an answer. */
+  onSwallowed: (() => void) | null;
   /** Ends all connections, as a network that fails does. */
   cut(): void;
   close(): Promise<void>;
@@ -28,14 +30,16 @@ export const openGate = async (serverPort: number): Promise<RedisGate> => {
           gate.commands -= 1;
           if (gate.commands === 0 && gate.lastUnanswered) gate.answers = false;
           redis.write(rest.subarray(0, end));
-        }
+        } else gate.onSwallowed?.();
         rest = rest.subarray(end);
       }
     });
     redis.on('data', (bytes: Buffer) => {
       if (gate.answers) client.write(bytes);
+      else gate.onSwallowed?.();
     });
     for (const [one, other] of [[client, redis], [redis, client]] as const) {
+      one.setNoDelay(true); // or an answer waits for what is sent next
       sockets.add(one);
       one.on('error', () => {});
       one.on('close', () => {
@@ -50,6 +54,7 @@ export const openGate = async (serverPort: number): Promise<RedisGate> => {
     commands: Infinity,
     answers: true,
     lastUnanswered: false,
+    onSwallowed: null,
     cut: () => sockets.forEach((socket) => socket.destroy()),
     close: async () => {
       gate.cut();

@@ -3,12 +3,13 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { unpackDebian, withLibraries } from './debian-packages.ts';
+import { freePort } from './free-port.ts';
 
 export interface RedisServer {
   readonly port: number;
@@ -95,7 +96,7 @@ export const startRedisCluster = async (settings: RedisSettings = NO_PERSISTENCE
 let found: { readonly program: string; readonly env: NodeJS.ProcessEnv } | null = null;
 
 /** The machine's own, if it is new enough; otherwise Debian's, unpacked. */
-const redisProgram = (): NonNullable<typeof found> => (found ??= installed() ?? unpacked());
+export const redisProgram = (): NonNullable<typeof found> => (found ??= installed() ?? unpacked());
 
 const installed = (): typeof found => {
   try {
@@ -151,13 +152,4 @@ const until = async (isSo: () => Promise<boolean>, what: string): Promise<void> 
     if (waitedMs > START_MS_MAX) throw new Error(`${what} did not start within ${START_MS_MAX} ms`);
     await sleep(POLL_MS);
   }
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 };

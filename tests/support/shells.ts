@@ -24,7 +24,7 @@ const answersOf = (text: string): string[][] =>
   text.split(`${NEXT}\n`).slice(0, -1).map((part) => [...new Set(part.split('\n').filter((line) => line !== ''))].toSorted());
 
 /** A folder for the path, in which the binary has its name. */
-const binOf = (home: string): string => {
+export const binOf = (home: string): string => {
   const bin = join(home, 'bin');
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(bin, 'gossamer'), `#!/bin/sh\nexec '${process.execPath}' '${GOSSAMER}' "$@"\n`);

@@ -9,6 +9,8 @@ export interface TcpProxy {
   mend(): void;
   /** The next answer of the server does not arrive: its connection ends instead. Resolves when that has happened. */
   swallowAnswer(): Promise<void>;
+  /** It arrives after all, if it has not come yet. */
+  spareAnswer(): void;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
     cut,
     mend: () => void (isCut = false),
     swallowAnswer: () => new Promise((resolve) => (swallowed = resolve)),
+    spareAnswer: () => void (swallowed = null),
     close: () => new Promise((resolve) => {
       cut();
       server.close(() => resolve());

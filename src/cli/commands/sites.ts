@@ -1,14 +1,14 @@
 /** `gossamer sites`: one line per site, with what waits there and when it is called next. */
 
 import { domainToASCII } from 'node:url';
-import { SITES_SORTED_MAX, SITE_SORTS, type Reader, type SiteQuery, type SiteSort, type SiteView } from '../../frontier/store.ts';
+import { SITES_SORTED_MAX, SITE_SORTS, type Reader, type SiteQuery, type SiteSort } from '../../frontier/store.ts';
+import { cell } from '../../lib/csv.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
-import { robotsStance } from '../../politeness/robots.ts';
-import { canonicalize } from '../../url/canonical.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
-import { cell, print, readCount, readFormat, type Format } from '../listing.ts';
+import { print, readCount, readFormat, type Format } from '../listing.ts';
+import { siteRows, type SiteRow } from '../site-rows.ts';
 import { bold, dim } from '../terminal.ts';
 import { crawlDirOf, withReader } from './dir.ts';
 
@@ -68,29 +68,7 @@ const closing = ({ search, sort, limit }: SiteQuery, listed: number, known: numb
   return dim(`${writeCount(listed)} of ${writeCount(known)} sites${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`);
 };
 
-/** A site with what robots.txt says at the origin that its next call asks. */
-interface Row {
-  readonly view: SiteView;
-  readonly now: number;
-  readonly robots: {
-    readonly origin: string;
-    readonly state: ReturnType<typeof robotsStance> | 'not-read-yet';
-    readonly fetchedAt: number | null;
-    /** Older than a day: it is asked for again before the next call. */
-    readonly stale: boolean;
-  } | null;
-}
-
-const rowOf = async (reader: Reader, view: SiteView): Promise<Row> => {
-  const now = Date.now();
-  const address = canonicalize(view.next);
-  if (typeof address === 'string') return { view, now, robots: null };
-  const record = await reader.robots(address.origin);
-  if (!record) return { view, now, robots: { origin: address.origin, state: 'not-read-yet', fetchedAt: null, stale: false } };
-  return { view, now, robots: { origin: address.origin, state: robotsStance(record), fetchedAt: record.fetchedAt, stale: record.expiresAt <= now } };
-};
-
-const nextCall = ({ view, now }: Row): string => {
+const nextCall = ({ view, now }: SiteRow): string => {
   switch (view.state) {
     case 'leased': return 'under way';
     case 'parked':
@@ -101,14 +79,15 @@ const nextCall = ({ view, now }: Row): string => {
   }
 };
 
-const robotsWords = ({ robots, now }: Row): string => {
+const robotsWords = ({ robots, now }: SiteRow): string => {
   if (!robots) return '-';
   const state = robots.state.replaceAll('-', ' ');
   if (robots.fetchedAt === null) return state;
-  return `${state}, ${robots.stale ? 'stale, ' : ''}${writeDuration(Math.max(0, now - robots.fetchedAt))} old`;
+  const age = writeDuration(Math.max(0, now - robots.fetchedAt));
+  return robots.trouble === null ? `${state}, ${robots.stale ? 'stale, ' : ''}${age} old` : `${state} (${robots.trouble}), asked ${age} ago`;
 };
 
-const TABLE: readonly [title: string, text: (row: Row) => string, side: 'left' | 'right'][] = [
+const TABLE: readonly [title: string, text: (row: SiteRow) => string, side: 'left' | 'right'][] = [
   ['site', ({ view }) => view.site, 'left'],
   ['state', ({ view }) => view.state, 'left'],
   ['waiting', ({ view }) => writeCount(view.waiting), 'right'],
@@ -124,10 +103,7 @@ const NAME_CHARS_LEAST = 16;
 
 const printTable = async (reader: Reader, query: SiteQuery): Promise<number> => {
   const rows: string[][] = [];
-  for await (const view of reader.sites(query)) {
-    const row = await rowOf(reader, view);
-    rows.push(TABLE.map(([, text]) => text(row)));
-  }
+  for await (const row of siteRows(reader, query)) rows.push(TABLE.map(([, text]) => text(row)));
   if (rows.length === 0) return 0;
   const widths = TABLE.map(([title], i) => rows.reduce((width, texts) => Math.max(width, texts[i]!.length), title.length));
   const others = widths.slice(1).reduce((sum, width) => sum + GAP.length + width, 0);
@@ -143,7 +119,7 @@ const printTable = async (reader: Reader, query: SiteQuery): Promise<number> => 
 /** The end of a name says more than its beginning. */
 const fit = (text: string, width: number): string => (text.length <= width ? text : `…${text.slice(1 - width)}`);
 
-const CSV: readonly [string, (row: Row) => string | number | null][] = [
+const CSV: readonly [string, (row: SiteRow) => string | number | null][] = [
   ['site', ({ view }) => view.site],
   ['state', ({ view }) => view.state],
   ['waiting', ({ view }) => view.waiting],
@@ -158,9 +134,9 @@ const CSV: readonly [string, (row: Row) => string | number | null][] = [
 ];
 
 const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-const nextCallTime = ({ view }: Row): string | null => timeOf(view.state === 'waiting' ? view.dueAt : null);
+const nextCallTime = ({ view }: SiteRow): string | null => timeOf(view.state === 'waiting' ? view.dueAt : null);
 
-const objectOf = (row: Row): Record<string, unknown> => {
+const objectOf = (row: SiteRow): Record<string, unknown> => {
   const { dueAt: _, next: __, leased, ...view } = row.view;
   const robots = row.robots && { ...row.robots, fetchedAt: timeOf(row.robots.fetchedAt) };
   return { ...view, nextCall: nextCallTime(row), leased: leased || null, robots };
@@ -169,8 +145,7 @@ const objectOf = (row: Row): Record<string, unknown> => {
 const printRows = async (reader: Reader, query: SiteQuery, format: 'jsonl' | 'csv'): Promise<number> => {
   let listed = 0;
   if (format === 'csv') await print(CSV.map(([name]) => name).join(','));
-  for await (const view of reader.sites(query)) {
-    const row = await rowOf(reader, view);
+  for await (const row of siteRows(reader, query)) {
     await print(format === 'csv' ? CSV.map(([, value]) => cell(value(row))).join(',') : JSON.stringify(objectOf(row)));
     listed += 1;
   }

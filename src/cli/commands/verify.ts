@@ -3,14 +3,10 @@
 import { verifyCrawl, type Found, type VerifyProgress, type VerifyReport } from '../../crawl/verify.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
 import type { Command } from '../command.ts';
+import { createQuietProgress } from '../quiet-progress.ts';
 import { bold, createTerminal, red } from '../terminal.ts';
 import { crawlDirOf } from './dir.ts';
 
-/** A check that is over sooner shows no progress. */
-const QUIET_MS = 2_000;
-/** Without a terminal, a line this often; on one, the line is drawn again. */
-const LINE_MS = 5_000;
-const DRAW_MS = 200;
 /** SQLite checks itself in one call that tells nothing of its progress: 3 s for 256 MiB. From this size on it is said before. */
 const LONG_BYTES = 128 * 1024 ** 2;
 
@@ -37,23 +33,8 @@ export const verifyCommand: Command = {
 
 const showProgress = (isJson: boolean): { show: (progress: VerifyProgress) => void; release: () => void } => {
   const terminal = createTerminal();
-  const isLive = terminal.isLive && !isJson;
-  const startedAt = performance.now();
-  let lastAt = startedAt + QUIET_MS - (isLive ? DRAW_MS : LINE_MS);
-  return {
-    show: (progress) => {
-      const now = performance.now();
-      const isLong = progress.phase === 'database' && progress.total >= LONG_BYTES;
-      if (!isLong && now - lastAt < (isLive ? DRAW_MS : LINE_MS)) return;
-      lastAt = now;
-      if (isLive) terminal.draw([lineOf(progress)]);
-      else terminal.warn(lineOf(progress));
-    },
-    release: () => {
-      terminal.draw([]);
-      terminal.release();
-    },
-  };
+  const { show, release } = createQuietProgress(terminal, terminal.isLive && !isJson);
+  return { release, show: (progress) => show(() => lineOf(progress), progress.phase === 'database' && progress.total >= LONG_BYTES) };
 };
 
 const lineOf = ({ phase, done, total, unit }: VerifyProgress): string => {

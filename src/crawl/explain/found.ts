@@ -1,6 +1,7 @@
 /** What an explanation starts from, and what was looked up for it. */
 
 import type { LinkView, Reader } from '../../frontier/store.ts';
+import type { RobotsRecord } from '../../model/robots.ts';
 import type { PlacedPage } from '../../model/settlement.ts';
 import type { Settings } from '../../model/settings.ts';
 import type { Address } from '../../url/canonical.ts';
@@ -39,5 +40,7 @@ export interface Found extends Omit<ExplainParts, 'url'> {
   readonly robots: RobotsAnswer | null;
   /** What tells of the trouble of a site that is in trouble or parked. */
   readonly lastFailure: PlacedPage | null;
+  /** The same when a robots.txt of the site could not be read: its own, or the one that the site's next call asks for. */
+  readonly unread: RobotsRecord | null;
   readonly reason: ReasonName;
 }

@@ -2,6 +2,8 @@
 
 import { TRIES_MAX } from '../../frontier/store.ts';
 import { writeCount } from '../../lib/units.ts';
+import { FAILURES, type FailureCause } from '../../model/exchange.ts';
+import type { RobotsRecord } from '../../model/robots.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import { timeOf } from './answer.ts';
@@ -28,10 +30,12 @@ const isBareSeed = async ({ view: { page }, reason, address, reader }: Found): P
   page !== null && reason.startsWith('failed-') && page.via === '' && page.tries < TRIES_MAX && address.url.startsWith('https:') &&
   (await reader.link(otherScheme(address.url), siteOf(address.host))).state !== 'unknown';
 
-const openNotes = ({ view, robots, origin, lastFailure, reason }: Found): string[] => {
+const openNotes = ({ view, robots, origin, lastFailure, unread, reason }: Found): string[] => {
   const notes: string[] = [];
   const site = view.site!;
-  if (lastFailure) {
+  if (unread && unread.fetchedAt >= (lastFailure?.at ?? 0)) {
+    notes.push(`the last failure on record: robots.txt of ${unread.origin} ${unreadWhy(unread)}, on ${timeOf(unread.fetchedAt)}; until it can be read no page there is called`);
+  } else if (lastFailure) {
     notes.push(`the last failure on record: ${lastFailure.url}, ${lastFailure.outcome}${lastFailure.status === null ? '' : ` ${lastFailure.status}`}, on ${timeOf(lastFailure.at)}`);
   } else if (site.failures > 0 && !robots) {
     notes.push(`robots.txt of ${origin} could not be read so far, and until it is no page there is called`);
@@ -39,6 +43,9 @@ const openNotes = ({ view, robots, origin, lastFailure, reason }: Found): string
   if (reason === 'waiting' && site.crawlDelayMs >= site.delayMs && site.crawlDelayMs > 0) notes.push('its Crawl-delay sets the pace');
   return notes;
 };
+
+const unreadWhy = ({ rules: cause }: RobotsRecord): string =>
+  (cause in FAILURES ? `was not to be had (${FAILURES[cause as FailureCause]})` : `answered ${cause}`);
 
 const unknownNotes = async ({ view, settings, scope, reader }: Found): Promise<string[]> => {
   const notes: string[] = [];

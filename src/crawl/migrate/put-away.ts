@@ -4,6 +4,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { EMBEDDED, kindOf, type StoreKind } from '../../store/place.ts';
+import { frontierFolder } from '../../store/redis/line-files.ts';
 import { COMPANIONS } from '../../store/sqlite/move.ts';
 import { snapshotPath } from '../../store/sqlite/snapshot.ts';
 import { StoreFault } from '../../frontier/store.ts';
@@ -79,5 +80,6 @@ export const finishMove = (dir: string, identity: Identity): Identity => {
 export const isHalfMoved = (dir: string, { movedFrom }: Identity): boolean =>
   movedFrom !== undefined && [FILES.store, FILES.rows].some((file) => existsSync(freshOf(join(dir, file))));
 
-/** Files of former stores that may be deleted. */
-export const leftBehind = (dir: string): string[] => [FILES.store, FILES.rows].map((file) => movedOf(join(dir, file))).filter((path) => existsSync(path));
+/** Files of former stores that may be deleted, and the folder of waiting links: no crawl that was moved has these in files. */
+export const leftBehind = (dir: string): string[] =>
+  [...[FILES.store, FILES.rows].map((file) => movedOf(join(dir, file))), frontierFolder(join(dir, FILES.rows))].filter((path) => existsSync(path));

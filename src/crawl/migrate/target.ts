@@ -7,6 +7,7 @@ import { createClock } from '../../lib/clock.ts';
 import type { Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { kindOf, withoutPassword } from '../../store/place.ts';
+import { removalOf } from '../../store/removal.ts';
 import { openSharedCrawl, type Piece, type SharedCrawl } from '../../store/shared.ts';
 import { COMPANIONS, createSqliteMove } from '../../store/sqlite/move.ts';
 import { openSqliteReader } from '../../store/sqlite/reader.ts';
@@ -107,6 +108,6 @@ const judge = async (crawl: SharedCrawl, { to, identity, copied, error }: Judged
   if (note === null) throw error;
   const where = `${withoutPassword(to.url)} has a crawl "${to.crawl}" already`;
   if ((JSON.parse(note) as Identity).id !== identity.id) throw new UsageError(`${where}, another one: choose another --name`);
-  if ((await crawl.note(MOVED_NOTE)) !== null) throw new UsageError(`${where}: this one, as it was before it was moved away from there; choose another --name`);
+  if ((await crawl.note(MOVED_NOTE)) !== null) throw new UsageError(`${where}: this one, as it was before it was moved away from there; choose another --name, or remove the old one there: ${removalOf(to.url, to.crawl)}`);
   if ((await crawl.note(COPIED_NOTE)) !== copied) throw new UsageError(`${where}: a copy of this one from before it went on here; choose another --name`);
 };

@@ -71,7 +71,7 @@ const hasChanged = async (crawl: SharedCrawl, rowsPath: string, { census }: Shar
 
 const tell = ({ census, links, wrong, wrongTotal }: SharedSurvey, found: Finder): void => {
   for (const says of wrong) found.add({ kind: 'store', says });
-  if (wrongTotal > wrong.length) found.add({ kind: 'store', says: `${writeCount(wrongTotal - wrong.length)} more things are wrong in the store` });
+  if (wrongTotal > wrong.length) found.addUnnamed('store', wrongTotal - wrong.length);
   if (links !== knownTotal(census) && wrongTotal === 0) found.add({ kind: 'store', says: `the counters say ${writeCount(knownTotal(census))} links, but there are ${writeCount(links)}` });
   if (census.leased > 0) found.leave(`${writeCount(census.leased)} leased ${census.leased === 1 ? 'link' : 'links'}`);
 };

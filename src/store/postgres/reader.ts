@@ -2,7 +2,7 @@
 
 import type { LinkView, Reader } from '../../frontier/store.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
-import { textOf } from './book.ts';
+import { textsOf } from './book.ts';
 import { census } from './census.ts';
 import { findInLine } from './find-in-line.ts';
 import { readLine } from './line.ts';
@@ -25,7 +25,7 @@ export const readerOf = (look: Look): Reader => {
     site: (name) => siteNamed(rows, s, name),
     sites: (query) => sitesOf(look, query),
     sitesCount: (search) => sitesCount(look, search),
-    robots: (origin) => robotsOf(look, origin),
+    robots: (origins) => robotsOf(look, origins),
     lastFailure: (site) => lastFailureOf(look, site),
     close: () => {}, // the connections are the crawl's
   };
@@ -64,7 +64,8 @@ export const toRobots = (row: RobotsRow): RobotsRecord => ({
   origin: row.origin, fetchedAt: row.fetched_at, expiresAt: row.expires_at, verdict: row.verdict, rules: row.rules, crawlDelayMs: row.crawl_delay_ms,
 });
 
-const robotsOf = async ({ rows, schema: s }: Look, origin: string): Promise<RobotsRecord | null> => {
-  const [row] = await rows<RobotsRow>(`SELECT ${ROBOTS_SELECT} FROM ${s}.robots r WHERE r.origin = $1`, [textOf(origin)]);
-  return row ? toRobots(row) : null;
+const robotsOf = async ({ rows, schema: s }: Look, origins: readonly string[]): Promise<(RobotsRecord | null)[]> => {
+  const found = await rows<RobotsRow>(`SELECT ${ROBOTS_SELECT} FROM ${s}.robots r WHERE r.origin = ANY ($1::text[])`, [textsOf(origins)]);
+  const known = new Map(found.map((row) => [row.origin, toRobots(row)]));
+  return origins.map((origin) => known.get(origin) ?? null);
 };

@@ -1,6 +1,6 @@
 /** Ends leases: records first, then rows, in one step. */
 
-import { StoreFault, type Archive, type Settled } from '../../frontier/store.ts';
+import { settledOf, StoreFault, type Archive, type Settled } from '../../frontier/store.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import type { Place, Settlement } from '../../model/settlement.ts';
@@ -101,7 +101,8 @@ export const settle = async (book: Book, settlements: readonly Settlement[]): Pr
     }
     kept = kept.filter((_, i) => !refused.has(i + 1));
   }
-  return { settled: kept.length, refused: settlements.length - kept.length };
+  const settled = new Set(kept);
+  return settledOf(settlements, (one) => settled.has(one));
 };
 
 /**

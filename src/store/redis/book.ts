@@ -52,7 +52,10 @@ const HINT_MS_MAX = 1_000;
 export const createHints = (shards: number): Hint[] =>
   Array.from({ length: shards }, () => ({ dueAt: -Infinity, endsAt: -Infinity, now: 0, learnedAtMs: -Infinity }));
 
-const isKnown = ({ learnedAtMs }: Hint, atMs = performance.now()): boolean => atMs - learnedAtMs < HINT_MS_MAX;
+/** Of this process: for how long something is known. */
+export const ownNow = ({ clock }: Pick<Book, 'clock'>): number => clock?.now() ?? performance.now();
+
+const isKnown = ({ learnedAtMs }: Hint, atMs: number): boolean => atMs - learnedAtMs < HINT_MS_MAX;
 
 /** The time of a shard, as far as it is known without asking; nodes of a cluster each have their own. */
 const timeOf = ({ clock, hints }: Book, shard: number): number => clock?.now() ?? hints[shard]!.now + (performance.now() - hints[shard]!.learnedAtMs);
@@ -60,11 +63,11 @@ const timeOf = ({ clock, hints }: Book, shard: number): number => clock?.now() ?
 /** Whether this shard had a site that is due now, or a lease that has run out. */
 export const isDue = (book: Book, shard: number): boolean => {
   const hint = book.hints[shard]!;
-  return isKnown(hint) && Math.min(hint.dueAt, hint.endsAt) <= timeOf(book, shard);
+  return isKnown(hint, ownNow(book)) && Math.min(hint.dueAt, hint.endsAt) <= timeOf(book, shard);
 };
 
 /** Whether a look at this shard may give a visit, or free a lease. */
-export const mayGive = (book: Book, shard: number): boolean => !isKnown(book.hints[shard]!) || isDue(book, shard);
+export const mayGive = (book: Book, shard: number): boolean => !isKnown(book.hints[shard]!, ownNow(book)) || isDue(book, shard);
 
 /** When the next site of these shards is due: at once, where that was not known at that moment and was not learned since. Null when none waits. */
 export const nextDueAt = (book: Book, shards: readonly number[], atMs: number): number | null => {
@@ -77,7 +80,7 @@ const momentOf = (text: string): number => (text === '' || text === 'inf' ? Infi
 
 /** Every answer of a shard begins with its time and its next moments. */
 export const learn = (book: Book, shard: number, [now, dueAt, endsAt]: readonly unknown[]): Hint =>
-  (book.hints[shard] = { now: Number(now), dueAt: momentOf(dueAt as string), endsAt: momentOf(endsAt as string), learnedAtMs: performance.now() });
+  (book.hints[shard] = { now: Number(now), dueAt: momentOf(dueAt as string), endsAt: momentOf(endsAt as string), learnedAtMs: ownNow(book) });
 
 /** A batch by shard, in order. */
 export const byShard = <T extends { readonly site: string }>(book: Book, batch: readonly T[]): Map<number, T[]> => {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CLAIMS_MAX, type Ask, type Claimed } from '../../frontier/store.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import type { Visit } from '../../model/visit.ts';
-import { isDue, learn, mayGive, nextDueAt, writeGivenUp, type Book } from './book.ts';
+import { isDue, learn, mayGive, nextDueAt, ownNow, writeGivenUp, type Book } from './book.ts';
 import { fillIn, type Filled } from './claim-files.ts';
 import { readWaiting } from '../link-text.ts';
 import type { Answer, Call } from './wire.ts';
@@ -20,7 +20,7 @@ const SHARDS_ENOUGH = 16;
 
 export const claim = async (book: Book, ask: Ask): Promise<Claimed> => {
   for (;;) {
-    const begunMs = performance.now();
+    const begunMs = ownNow(book);
     const { visits, lost, full } = ask.pagesMax === null ? await take(book, ask, ask.visits) : await takeLocked(book, ask, ask.pagesMax);
     // What came is visited, though other answers were lost: their leases run out by themselves.
     if (visits.length > 0 || !lost) return { visits, nextDueAt: full ? null : nextDueAt(book, ask.shards, begunMs) };

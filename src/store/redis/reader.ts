@@ -26,7 +26,7 @@ export const readerOf = (look: Look, rowsPath: string): Reader => {
     site: (name) => siteNamed(look, nearby, name),
     sites: (query) => sitesOf(look, nearby, query),
     sitesCount: (search) => sitesCount(look, search),
-    robots: (origin) => robotsOf(look, origin),
+    robots: (origins) => robotsOf(look, origins),
     lastFailure: (site) => rows.lastFailure(site),
     close: () => {
       lines.close();
@@ -48,8 +48,9 @@ const linkOf = async (look: Look, nearby: Nearby, of: { readonly url: string; re
   return { ...view, state: where.isKnown && where.isSure ? 'settled' : 'unknown' };
 };
 
-const robotsOf = async ({ wire, shards }: Look, origin: string): Promise<RobotsRecord | null> => {
-  const shard = shardOf(siteOf(new URL(origin).hostname), await shards());
-  const [text] = (await wire.all([{ name: 'rulesOf', shard, args: [origin] }])) as [string | null];
-  return text === null ? null : (JSON.parse(text) as RobotsRecord);
+const robotsOf = async ({ wire, shards }: Look, origins: readonly string[]): Promise<(RobotsRecord | null)[]> => {
+  const count = await shards();
+  const shardIn = (origin: string): number => shardOf(siteOf(new URL(origin).hostname), count);
+  const texts = (await wire.all(origins.map((origin) => ({ name: 'rulesOf', shard: shardIn(origin), args: [origin] })))) as (string | null)[];
+  return texts.map((text) => (text === null ? null : (JSON.parse(text) as RobotsRecord)));
 };

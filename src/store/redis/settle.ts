@@ -1,6 +1,6 @@
 /** Ends leases: records first, then rows, then one step per shard; what is refused is taken back. */
 
-import { StoreFault, type Settled } from '../../frontier/store.ts';
+import { settledOf, StoreFault, type Settled } from '../../frontier/store.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import type { Settlement } from '../../model/settlement.ts';
 import { appendKept, keptBytes, placeOf, type Begin } from '../kept.ts';
@@ -14,7 +14,7 @@ import type { Call } from './wire.ts';
 export const settle = async (book: Book, settlements: readonly Settlement[]): Promise<Settled> => {
   if (book.fault) throw book.fault;
   const chosen = inForce(book, settlements);
-  if (chosen.length === 0) return { settled: 0, refused: settlements.length };
+  if (chosen.length === 0) return settledOf(settlements, () => false);
   const shards = byShard(book, chosen);
   const number = book.batch + 1;
   const batch = keep(book, { number, chosen, shards });
@@ -22,7 +22,7 @@ export const settle = async (book: Book, settlements: readonly Settlement[]): Pr
   const more = book.frontier ? [book.frontier.limits.referencesMax, book.frontier.limits.blockLinesMax] : [];
   const calls = [...shards].map(([shard, some]): Call => ({ name: 'settle', shard, args: [number, JSON.stringify(some.map(toText)), ...more] }));
   const answers = await book.wire.each(calls);
-  let settled = 0;
+  const settled = new Set<Settlement>();
   let fault: StoreFault | null = null;
   const refused = new Map<number, ReadonlySet<number>>();
   for (const [i, answer] of answers.entries()) {
@@ -40,12 +40,12 @@ export const settle = async (book: Book, settlements: readonly Settlement[]): Pr
     if (value[4]) book.tending?.notice(shard, value[4]);
     const places = readPlaces(value[3]);
     refused.set(shard, places);
-    settled += some.length - places.size;
+    some.forEach((one, at) => void (places.has(at + 1) || settled.add(one)));
     for (const { lease } of some) book.leases.delete(lease);
   }
   if (batch) putRight(book, batch, refused);
   if (fault) throw fault;
-  return { settled, refused: settlements.length - settled };
+  return settledOf(settlements, (one) => settled.has(one));
 };
 
 /** What was refused is taken back; then the settled part of the archive ends where the batch does. */

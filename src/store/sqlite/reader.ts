@@ -36,7 +36,7 @@ export const openSqliteReader = (path: string): LocalReader => {
       site: (name) => siteNamed(sql, name),
       sites: (query) => sitesOf(sql, query),
       sitesCount: (search) => sitesCount(sql, search),
-      robots: (origin) => robotsOf({ sql }, origin),
+      robots: (origins) => origins.map((origin) => robotsOf({ sql }, origin)),
       lastFailure: (site) => lastFailureOf(sql, site),
       close: () => db.close(),
     };

@@ -1,6 +1,6 @@
 /** Ends leases: records first, then rows, in one transaction. */
 
-import type { Settled } from '../../frontier/store.ts';
+import { settledOf, type Settled } from '../../frontier/store.ts';
 import type { Page, Place, Settlement } from '../../model/settlement.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import { appendKept, keptBytes, placeOf } from '../kept.ts';
@@ -36,7 +36,8 @@ export const settle = (book: Book, settlements: readonly Settlement[]): Settled 
   const places = appendRecords(book, kept.map((one) => one.settlement));
   kept.forEach(({ settlement, site }, i) => settleOne(book, { settlement, site, place: places[i]! }));
   if (kept.length > 0) book.tally.changes++;
-  return { settled: kept.length, refused: settlements.length - kept.length };
+  const settled = new Set(kept.map(({ settlement }) => settlement));
+  return settledOf(settlements, (one) => settled.has(one));
 };
 
 type LeasedRow = readonly [number, string, number, number, number, number, string, string, number];

@@ -38,10 +38,13 @@ export type StoreCall =
   | { readonly verb: 'steer'; readonly orders: readonly Order[] }
   | { readonly verb: 'census' };
 
+/** In milliseconds. */
+export type OnTime = (what: StoreCall['verb'] | 'commit', tookMs: number) => void;
+
 export interface SqliteStore extends Store {
   readonly clock: Clock;
-  /** Runs the calls in order in one transaction. */
-  run(calls: readonly StoreCall[]): unknown[];
+  /** Runs the calls in order in one transaction; `onTime` is told how long each took, and their commit. */
+  run(calls: readonly StoreCall[], onTime?: OnTime): unknown[];
   /** Moves the log into the database, as happens by itself from time to time. */
   checkpoint(): void;
   /** The store's memory per known URL, for those who watch it. */
@@ -52,7 +55,7 @@ export interface SqliteStore extends Store {
 const CHECKPOINT_ROWS = 5_000;
 
 /** Rows that a call may write, roughly. */
-const rowsOf = (call: StoreCall): number => {
+export const rowsOf = (call: StoreCall): number => {
   switch (call.verb) {
     case 'admit': return call.links.length;
     case 'claim': return call.ask.visits;
@@ -75,12 +78,26 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
     book.sql('PRAGMA wal_checkpoint(PASSIVE)').get();
     rowsInWal = 0;
   };
-  const run = (calls: readonly StoreCall[]): unknown[] => {
+  const run = (calls: readonly StoreCall[], onTime?: OnTime): unknown[] => {
     if (closed) throw new StoreFault('the store is closed', 'open the crawl again');
-    if (calls.every((call) => call.verb === 'census')) return calls.map((call) => perform(book, call));
+    const work = (): unknown[] => calls.map((call) => {
+      const begun = performance.now();
+      const result = perform(book, call);
+      onTime?.(call.verb, performance.now() - begun);
+      return result;
+    });
+    if (calls.every((call) => call.verb === 'census')) return work();
     try {
+      const begun = performance.now();
       if (rowsInWal >= checkpointRows) checkpoint(); // before the work: if it fails, nothing was done
-      const results = inTransaction(book, () => calls.map((call) => perform(book, call)));
+      let workMs = 0;
+      const results = inTransaction(book, () => {
+        const workBegun = performance.now();
+        const answers = work();
+        workMs = performance.now() - workBegun;
+        return answers;
+      });
+      onTime?.('commit', performance.now() - begun - workMs);
       rowsInWal += calls.reduce((sum, call) => sum + rowsOf(call), 1);
       return results;
     } catch (error) {

@@ -1,0 +1,100 @@
+/** `gossamer export`: pages or links in a format that other programs read. */
+
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { checkExport, EXPORT_FORMATS, exportCrawl, type Exported, type ExportFormat } from '../../crawl/export.ts';
+import { OutFile, type Out } from '../../crawl/export/out.ts';
+import { writeCount } from '../../lib/units.ts';
+import { UsageError } from '../../model/read-settings.ts';
+import type { Command } from '../command.ts';
+import type { Read } from '../flags.ts';
+import { FILTER_FLAGS, filterOf } from '../page-filter.ts';
+import { createQuietProgress } from '../quiet-progress.ts';
+import { createTerminal } from '../terminal.ts';
+import { crawlDirOf, withReader } from './dir.ts';
+
+export const exportCommand: Command = {
+  name: 'export',
+  usage: 'export <dir> --format FORMAT [--out FILE] [--links] [flags]',
+  says: 'Write settled pages, or their links, for other programs: to FILE, which is there when it is whole, or to the output; also while the crawl runs. docs/reference/export.md has the columns.',
+  flags: [
+    { name: 'format', value: EXPORT_FORMATS.join('|'), says: 'tables for DuckDB and others, or the index that pywb reads' },
+    { name: 'out', value: 'FILE', says: 'where to; parquet needs it, the others go to the output without it' },
+    { name: 'force', says: 'replace FILE if it is there' },
+    { name: 'links', says: 'the links of the pages instead, if the crawl ran with --keep-links' },
+    ...FILTER_FLAGS,
+  ],
+  example: 'gossamer export ./crawl --format parquet --out pages.parquet',
+  run: async (read) => {
+    const dir = crawlDirOf(read);
+    const format = formatOf(read);
+    const path = read.values.get('out')?.[0];
+    const links = read.switches.has('links');
+    const filter = filterOf(read);
+    if (path === undefined && format === 'parquet') throw new UsageError('--format parquet is for a file: give its name by --out, such as --out pages.parquet');
+    if (path === undefined && read.switches.has('force')) throw new UsageError('--force replaces the file of --out, which is missing');
+    return withReader(dir, async (reader, identity) => {
+      checkExport({ dir, identity, format, links });
+      const file = path === undefined ? null : new OutFile(path, read.switches.has('force'));
+      const stop = listenForSignals();
+      const progress = createQuietProgress(createTerminal(process.stderr));
+      try {
+        const exported = await exportCrawl({
+          dir, identity, reader, format, links, filter, out: file ?? outputUntil(stop.signal), signal: stop.signal,
+          sortDir: path === undefined ? tmpdir() : dirname(resolve(path)),
+          onProgress: ({ done, total }) => progress.show(() => `exporting: ${writeCount(done)} of ${writeCount(total)} pages (${Math.floor((100 * done) / total)} %)`),
+        });
+        progress.release();
+        file?.keep();
+        for (const line of notesOn(exported, { dir, links, path })) console.error(line);
+        return 0;
+      } catch (error) {
+        progress.release();
+        if (!stop.signal.aborted) throw error;
+        console.error(`gossamer: stopped${path === undefined ? '; the output is not whole' : `; "${path}" was not written`}`);
+        return 3;
+      } finally {
+        file?.drop();
+        stop.release();
+      }
+    });
+  },
+};
+
+const formatOf = ({ values }: Read): ExportFormat => {
+  const format = values.get('format')?.[0];
+  if (format === undefined) throw new UsageError(`--format is missing: choose one of ${EXPORT_FORMATS.join(', ')}`);
+  if (!EXPORT_FORMATS.includes(format as ExportFormat)) throw new UsageError(`--format "${format}" is not known: choose one of ${EXPORT_FORMATS.join(', ')}`);
+  return format as ExportFormat;
+};
+
+/** Waits for a reader that is slow, unless it is told to end. */
+const outputUntil = (signal: AbortSignal): Out => ({
+  write: async (bytes) => {
+    if (bytes.length > 0 && !process.stdout.write(bytes)) await once(process.stdout, 'drain', { signal });
+  },
+});
+
+/** The first signal ends the export in order; a second one ends the process, which leaves the unfinished file. */
+const listenForSignals = (): { signal: AbortSignal; release: () => void } => {
+  const controller = new AbortController();
+  const stop = (): void => {
+    release();
+    controller.abort();
+  };
+  const release = (): void => {
+    process.off('SIGINT', stop);
+    process.off('SIGTERM', stop);
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  return { signal: controller.signal, release };
+};
+
+/** What a person should know about it; what was written to the output speaks for itself. */
+const notesOn = ({ rows, elsewhere, cut }: Exported, { dir, links, path }: { dir: string; links: boolean; path: string | undefined }): string[] => [
+  ...(path === undefined ? [] : [`${writeCount(rows)} ${links ? 'links' : 'pages'} in ${path}`]),
+  ...(elsewhere > 0 ? [`the archive of ${writeCount(elsewhere)} pages is not in "${dir}": export their links from the directories of the other processes of this crawl`] : []),
+  ...(cut > 0 ? [`${writeCount(cut)} links are missing: their pages had more than is kept of one`] : []),
+];

@@ -1,0 +1,100 @@
+/** The calls of one or more ledgers, as lines that sort by site and time. */
+
+import { join } from 'node:path';
+import { LEDGER_DIR, type NotedCall, type RunHead } from '../../observe/ledger/format.ts';
+import { readLedger, type ReadCall } from '../../observe/ledger/read.ts';
+
+/** What held when a call was made. */
+export type CallSettings = Pick<RunHead, 'version' | 'userAgent' | 'productToken' | 'delayMs' | 'timeoutMs' | 'keep'>;
+
+export interface AuditedCall extends NotedCall {
+  /** Names its visit among all. */
+  readonly visit: string;
+  /** Which of the directories it is from. */
+  readonly member: number;
+  readonly settings: CallSettings;
+  /** Null when its end is not known. */
+  readonly endedAt: number | null;
+  /** The status, or the cause of the failure; empty when its end is not known. */
+  readonly result: string;
+}
+
+/** Settings are few and calls many: a line has their number. */
+export interface SettingsBook {
+  readonly all: CallSettings[];
+  numberOf(head: RunHead): number;
+}
+
+export const createSettingsBook = (): SettingsBook => {
+  const all: CallSettings[] = [];
+  const numbers = new Map<string, number>();
+  return {
+    all,
+    numberOf: ({ version, userAgent, productToken, delayMs, timeoutMs, keep }) => {
+      const settings: CallSettings = { version, userAgent, productToken, delayMs, timeoutMs, keep };
+      const key = JSON.stringify(settings);
+      const known = numbers.get(key);
+      if (known !== undefined) return known;
+      numbers.set(key, all.length);
+      return all.push(settings) - 1;
+    },
+  };
+};
+
+export interface LedgerReading {
+  readonly dirs: readonly string[];
+  readonly book: SettingsBook;
+  /** Null for all sites. */
+  readonly site: string | null;
+  readonly onDamage: (says: string) => void;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** One line per call. */
+export function* callLines({ dirs, book, site, onDamage, onProgress }: LedgerReading): Generator<string> {
+  let writer = ''; // its calls come together
+  let number = 0;
+  for (const [member, dir] of dirs.entries()) {
+    for (const read of readLedger({ dir: join(dir, LEDGER_DIR), onDamage: (says) => onDamage(`${dir}: ${says}`), onProgress })) {
+      if (site !== null && read.call.site !== site) continue;
+      const { run, thread } = read.head;
+      if (writer !== `${member} ${run} ${thread}`) [writer, number] = [`${member} ${run} ${thread}`, number + 1];
+      yield callLine(read, { member, writer: number, settings: book.numberOf(read.head) });
+    }
+  }
+}
+
+/** Behind the robots.txt of the site, in the order of time. */
+const CALL_MARK = '1';
+
+const callLine = ({ call, end }: ReadCall, { member, writer, settings }: { member: number; writer: number; settings: number }): string => {
+  const rest = [member, writer, settings, call.lease, call.kind, call.delayMs, call.restMs, call.rules, call.address, call.url, end ? call.at + end.tookMs : null, end?.result ?? ''];
+  return sortable({ site: call.site, mark: CALL_MARK, at: call.at, rest });
+};
+
+/** A line of the sort: its site first, then robots.txt before calls, then time. */
+export const sortable = ({ site, mark, at, rest }: { site: string; mark: string; at: number; rest: readonly unknown[] }): string =>
+  `${site} ${mark} ${String(at).padStart(15, '0')} ${JSON.stringify(rest).replace(/[^\x20-\x7e]/g, escaped)}`;
+
+/** The sort takes ASCII; the path of an archive may have more. */
+const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+export interface SortedLine {
+  readonly site: string;
+  readonly isCall: boolean;
+  readonly at: number;
+  readonly rest: string;
+}
+
+export const readSorted = (line: string): SortedLine => {
+  const siteEnd = line.indexOf(' ');
+  const restAt = line.indexOf(' ', siteEnd + 3) + 1;
+  return { site: line.slice(0, siteEnd), isCall: line[siteEnd + 1] === CALL_MARK, at: Number(line.slice(siteEnd + 3, restAt - 1)), rest: line.slice(restAt) };
+};
+
+type CallRest = [number, number, number, number, NotedCall['kind'], number, number, string, string, string, number | null, string];
+
+export const readCall = ({ site, at, rest }: SortedLine, book: SettingsBook): AuditedCall => {
+  const [member, writer, settings, lease, kind, delayMs, restMs, rules, address, url, endedAt, result] = JSON.parse(rest) as CallRest;
+  return { site, at, member, visit: `${writer} ${lease}`, settings: book.all[settings]!, lease, kind, delayMs, restMs, rules, address, url, endedAt, result };
+};

@@ -1,0 +1,71 @@
+/** Was a page allowed, by the robots.txt that was in force for its origin? */
+
+import { ROBOTS_TTL_MS } from '../../model/robots.ts';
+import { robotsDecision, robotsVerdict } from '../../politeness/robots.ts';
+import { canonicalize } from '../../url/canonical.ts';
+import { recordOf, type ArchivedRobots } from './archived-robots.ts';
+import type { AuditedCall } from './calls.ts';
+import { leaveUnchecked, violate, type Findings, type UncheckedReason } from './findings.ts';
+import { timeOf } from './words.ts';
+
+/** The robots.txt files of a site's origins, as the calls of the site go by. */
+export interface RobotsBook {
+  readonly archived: Map<string, ArchivedRobots[]>;
+  /** The last call for it that brought rules, by origin, and what it brought if that is archived. */
+  readonly asked: Map<string, { readonly at: number; readonly brought: ArchivedRobots | null }>;
+}
+
+export const newBook = (): RobotsBook => ({ archived: new Map(), asked: new Map() });
+
+export const keepArchived = ({ archived }: RobotsBook, robots: ArchivedRobots): void => {
+  const known = archived.get(robots.origin);
+  if (known) known.push(robots);
+  else archived.set(robots.origin, [robots]);
+};
+
+const archivedFor = ({ archived }: RobotsBook, origin: string, token: string): ArchivedRobots[] =>
+  (archived.get(origin) ?? []).filter((one) => one.token === token);
+
+/** A call for robots.txt went by. Where it was in trouble, what was known before stays in force. */
+export const noteAsked = (book: RobotsBook, call: AuditedCall): void => {
+  const status = Number(call.result);
+  if (!(status > 0) || robotsVerdict(status) === 'trouble') return;
+  const origin = originOf(call);
+  const same = archivedFor(book, origin, call.settings.productToken).filter(({ askedAt }) => askedAt === call.at);
+  book.asked.set(origin, { at: call.at, brought: same[0] ?? null });
+};
+
+export const originOf = ({ url }: Pick<AuditedCall, 'url'>): string => {
+  const address = canonicalize(url);
+  return typeof address === 'string' ? '' : address.origin;
+};
+
+/** Why no robots.txt may be known here though one was read; null when there is no such reason. */
+export type Excuse = UncheckedReason | null;
+
+/** Rules are a day old at the most when a visit looks at them; after that its call may wait for a name server and a socket, and they count from the end of their own call. */
+const oldestFor = ({ at, settings }: AuditedCall): number => at - ROBOTS_TTL_MS - 2 * settings.timeoutMs - 1_000;
+
+export const judgeRobots = (book: RobotsBook, call: AuditedCall, { findings, excuse }: { findings: Findings; excuse: Excuse }): void => {
+  const address = canonicalize(call.url);
+  if (typeof address === 'string') return;
+  const { origin, path } = address;
+  const oldest = oldestFor(call);
+  const asked = book.asked.get(origin);
+  const known = archivedFor(book, origin, call.settings.productToken);
+  const before = known.filter(({ at }) => at <= call.at);
+  const newest = Math.max(asked?.at ?? -Infinity, ...before.map(({ at }) => at));
+  if (newest < oldest) {
+    if (excuse) return leaveUnchecked(findings, excuse);
+    if (newest === -Infinity) return violate(findings, { kind: 'no-robots', call, says: `${call.url} was called at ${timeOf(call.at)}, and no robots.txt of ${origin} had been read before` });
+    return violate(findings, { kind: 'stale-robots', call, says: `${call.url} was called at ${timeOf(call.at)}, and the robots.txt of ${origin} had last been read at ${timeOf(newest)}, more than 24 hours before` });
+  }
+  const fits = ({ digest }: ArchivedRobots): boolean => digest === call.rules;
+  const fresh = before.filter(({ at }) => at >= oldest).findLast(fits);
+  if (!fresh && asked?.brought) return violate(findings, { kind: 'wrong-rules', call, says: `${call.url} was called at ${timeOf(call.at)} by rules with the digest "${call.rules}", and the robots.txt of ${origin} read at ${timeOf(asked.at)} has "${asked.brought.digest}"` });
+  // Its own robots.txt was lost with a killed visit: the one that the repeated visit read says the same, or nobody can tell.
+  const matched = fresh ?? known.find((one) => one.at > call.at && fits(one));
+  if (!matched) return leaveUnchecked(findings, call.settings.keep === 'none' ? 'nothing-archived' : (excuse ?? 'not-archived'));
+  const { allowed, rule } = robotsDecision(recordOf(matched), path);
+  if (!allowed) violate(findings, { kind: 'forbidden', call, says: `${call.url} was called at ${timeOf(call.at)}, and the robots.txt of ${origin} forbids it (${rule})` });
+};

@@ -1,0 +1,102 @@
+/** What an audit gathers of one site, for the letter to its owner. */
+
+import type { NoteKind } from '../../observe/ledger/format.ts';
+import { recordOf, type ArchivedRobots } from './archived-robots.ts';
+import type { AuditedCall } from './calls.ts';
+import type { Required, SiteCourse } from './judge-site.ts';
+
+/** Calls that are listed one by one: the newest. */
+export const CALLS_LISTED_MAX = 1_000;
+/** Gaps kept for the median; of more, every second one, fourth one ... is. */
+const GAPS_KEPT_MAX = 100_000;
+/** Lines of a robots.txt that are quoted. */
+const RULES_QUOTED_MAX = 100;
+
+export interface SiteTally {
+  readonly site: string;
+  calls: number;
+  visits: number;
+  readonly byKind: Record<NoteKind, number>;
+  readonly userAgents: Set<string>;
+  /** The delays that the crawl was set to. */
+  readonly delaysMs: Set<number>;
+  from: number;
+  to: number;
+  readonly newest: AuditedCall[];
+  gaps: number;
+  shortestGapMs: number;
+  medianGapMs: number | null;
+  /** The longest delay that was asked for, and by whom. */
+  required: Required | null;
+  robots: RobotsQuoted[];
+}
+
+export interface RobotsQuoted {
+  readonly origin: string;
+  /** How often it was read and is in the archive, and when last. */
+  readonly times: number;
+  readonly readAt: number;
+  readonly crawlDelayMs: number | null;
+  /** The rules for us, as lines of a robots.txt; null when it has none for us. */
+  readonly rules: readonly string[] | null;
+  readonly moreRules: number;
+  /** Its rules are over the ceiling, which forbids everything. */
+  readonly tooLarge: boolean;
+}
+
+export interface Tallying {
+  readonly tally: SiteTally;
+  onCall(call: AuditedCall): void;
+  onGap(gapMs: number, required: Required): void;
+  /** The site is over. */
+  close(course: SiteCourse): void;
+}
+
+export const createTally = (site: string): Tallying => {
+  const tally: SiteTally = {
+    site, calls: 0, visits: 0, byKind: { robots: 0, follow: 0, page: 0, sitemap: 0 }, userAgents: new Set(), delaysMs: new Set(), from: Infinity, to: -Infinity,
+    newest: [], gaps: 0, shortestGapMs: Infinity, medianGapMs: null, required: null, robots: [],
+  };
+  let gaps: number[] = [];
+  let step = 1;
+  return {
+    tally,
+    onCall: (call) => {
+      tally.calls++;
+      tally.byKind[call.kind]++;
+      tally.userAgents.add(call.settings.userAgent);
+      tally.delaysMs.add(call.settings.delayMs);
+      tally.from = Math.min(tally.from, call.at);
+      tally.to = Math.max(tally.to, call.at);
+      tally.newest.push(call);
+      if (tally.newest.length >= 2 * CALLS_LISTED_MAX) tally.newest.splice(0, CALLS_LISTED_MAX);
+    },
+    onGap: (gapMs, required) => {
+      if (tally.gaps++ % step === 0) gaps.push(gapMs);
+      if (gaps.length > GAPS_KEPT_MAX) [gaps, step] = [gaps.filter((_, i) => i % 2 === 0), step * 2];
+      tally.shortestGapMs = Math.min(tally.shortestGapMs, gapMs);
+      if (!tally.required || required.ms > tally.required.ms) tally.required = required;
+    },
+    close: ({ visits, book }) => {
+      tally.visits = visits;
+      tally.newest.splice(0, Math.max(0, tally.newest.length - CALLS_LISTED_MAX));
+      tally.medianGapMs = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? null;
+      tally.robots = [...book.archived.values()].map(quoted);
+    },
+  };
+};
+
+const quoted = (read: readonly ArchivedRobots[]): RobotsQuoted => {
+  const last = read.at(-1)!;
+  const lines = last.verdict === 'rules' ? recordOf(last).rules.split('\n').map(ruleLine) : null;
+  return {
+    origin: last.origin, times: new Set(read.map(({ askedAt }) => askedAt)).size, readAt: last.at, crawlDelayMs: last.crawlDelayMs,
+    rules: lines && lines.slice(0, RULES_QUOTED_MAX), moreRules: Math.max(0, (lines?.length ?? 0) - RULES_QUOTED_MAX), tooLarge: last.verdict === 'too-large',
+  };
+};
+
+/** `12-/private/` as it stands in robots.txt. */
+const ruleLine = (rule: string): string => {
+  const [, line = '', sign, pattern = ''] = /^(\d*)([+-])(.*)$/.exec(rule) ?? [];
+  return `${sign === '+' ? 'Allow' : 'Disallow'}: ${pattern}${line === '' ? '' : `   (line ${line})`}`;
+};

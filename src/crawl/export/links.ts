@@ -1,0 +1,67 @@
+/** The links that pages have, read back from the archive: those of settled pages only, because only they have a place. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openRecordFile, type RecordFile, type WarcRecord } from '../../archive/reader.ts';
+import { LINKS_CUT, OUTLINK } from '../../archive/records.ts';
+import type { Place, PlacedPage } from '../../model/settlement.ts';
+
+export interface PageLinks {
+  readonly urls: readonly string[];
+  /** Links that the page had besides, over the ceiling of what is archived. */
+  readonly cut: number;
+}
+
+/** The archive beside the rows of pages; the last file stays open, because pages come in its order. */
+export class PageRecords {
+  readonly #dir: string;
+  readonly #elsewhere = new Set<string>();
+  #file = '';
+  #open: RecordFile | null = null;
+
+  /** `dir` is `<crawl>/warc`. */
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Where the page leads; none when it has no links, or they were not kept. Null when its file is not in this directory. */
+  linksOf({ place }: PlacedPage): PageLinks | null {
+    if (place === null || place.groupLength === place.length) return NO_LINKS;
+    const record = this.#at(place, place.offset + place.length);
+    return record && (record.headers['warc-type'] === 'metadata' ? linksIn(record) : NO_LINKS);
+  }
+
+  /** Whether the page's first record is its response, and not its text; null when its file is not in this directory. */
+  hasResponse(place: Place): boolean | null {
+    const record = this.#at(place, place.offset);
+    return record && record.headers['warc-type'] === 'response';
+  }
+
+  close(): void {
+    const open = this.#open;
+    this.#open = null;
+    open?.close();
+  }
+
+  #at({ file, offset, groupLength }: Place, at: number): WarcRecord | null {
+    if (this.#elsewhere.has(file)) return null;
+    if (file !== this.#file || this.#open === null) {
+      this.close();
+      const path = join(this.#dir, file);
+      if (!existsSync(path)) {
+        this.#elsewhere.add(file);
+        return null;
+      }
+      this.#open = openRecordFile(path);
+      this.#file = file;
+    }
+    return this.#open.at(at, offset + groupLength);
+  }
+}
+
+const NO_LINKS: PageLinks = { urls: [], cut: 0 };
+
+const linksIn = ({ headers, block }: WarcRecord): PageLinks => ({
+  urls: block.toString('utf8').split('\r\n').flatMap((line) => (line.startsWith(OUTLINK) ? [line.slice(OUTLINK.length)] : [])),
+  cut: Number(headers[LINKS_CUT.toLowerCase()] ?? 0),
+});

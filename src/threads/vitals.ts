@@ -1,0 +1,50 @@
+/** What every thread tells of itself, whatever its work: heap, memory, CPU, and how late its event loop is. */
+
+import { getHeapStatistics } from 'node:v8';
+import { cellOf, openMeter } from '../observe/metrics/cells.ts';
+import { openLoopDelays, type LoopDelays } from './loop-delay.ts';
+
+/** How often it is looked at; the first look is sooner, so that a short crawl has numbers, too. */
+const LOOK_MS = 5_000;
+const FIRST_LOOK_MS = 250;
+
+export interface Vitals {
+  readonly delays: LoopDelays;
+  /** Looks now. */
+  look(): void;
+  close(): void;
+}
+
+/** Its timers keep no thread alive. A thread that has loop delays of its own gives them. */
+export const openVitals = (cells: SharedArrayBuffer, delays: LoopDelays = openLoopDelays()): Vitals => {
+  const meter = openMeter(cells);
+  const heap = cellOf('heap_bytes');
+  const memory = cellOf('thread_memory_bytes');
+  const cpu = cellOf('thread_cpu_seconds_total');
+  const [p50, p99, most] = ['50', '99', '100'].map((percentile) => cellOf('event_loop_delay_seconds', { percentile })) as [number, number, number];
+  let cpuMicros = 0;
+  const look = (): void => {
+    const { used_heap_size: used, total_heap_size: total, external_memory: outside } = getHeapStatistics();
+    meter.set(heap, used);
+    meter.set(memory, total + outside);
+    const { user, system } = process.threadCpuUsage();
+    // Added, not set: a thread before this one with the same name used some, too.
+    meter.add(cpu, (user + system - cpuMicros) / 1e6);
+    cpuMicros = user + system;
+    const { p50Ms, p99Ms, maxMs } = delays.recent();
+    meter.set(p50, p50Ms / 1_000);
+    meter.set(p99, p99Ms / 1_000);
+    meter.set(most, maxMs / 1_000);
+  };
+  const first = setTimeout(look, FIRST_LOOK_MS).unref();
+  const timer = setInterval(look, LOOK_MS).unref();
+  return {
+    delays,
+    look,
+    close: () => {
+      clearTimeout(first);
+      clearInterval(timer);
+      delays.close();
+    },
+  };
+};

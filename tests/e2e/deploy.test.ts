@@ -1,0 +1,143 @@
+/** What deploy/ sets up, in real programs: a crawl that is begun and resumed, its Redis, and a Prometheus that watches it. */
+
+import assert from 'node:assert/strict';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { after, test } from 'node:test';
+import { Redis } from 'ioredis';
+import { parse } from 'yaml';
+import { tinyPlan } from '../../src/world/presets.ts';
+import { endBinaries, runBinary, startBinary, until, type Ran } from '../support/binary.ts';
+import { dashboards, DEPLOY, expressionsOf, filledIn } from '../support/dashboards.ts';
+import { freePort } from '../support/free-port.ts';
+import { promtool, startPrometheus, type Prometheus } from '../support/prometheus.ts';
+import { redisProgram } from '../support/redis-server.ts';
+import { binOf } from '../support/shells.ts';
+import { assertCode, assertNoFault, onStage, plainPlan } from '../support/stage.ts';
+
+const textOf = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
+
+after(endBinaries);
+
+test('gossamer-start begins a crawl, goes on with it when it is started again, and says how it is used', () =>
+  onStage(plainPlan(6, 60, 20), async (stage) => {
+    const env = { ...process.env, PATH: [binOf(stage.home), process.env['PATH']].join(delimiter) };
+    const start = (...words: readonly string[]): Promise<Ran> => runBinary(words, { command: [join(DEPLOY, 'gossamer-start')], cwd: stage.home, env });
+    const config = join(stage.home, 'news.yaml');
+    const written = { 'seeds': 'seeds.txt', 'delay': '50ms', 'disk-reserve': '10MiB', 'connect-to': stage.served.connectTo, 'max-pages': 5 };
+    writeFileSync(config, JSON.stringify(written));
+
+    assertCode(await start(stage.dir, config, '--email', 'test@example.org'), 0);
+    const begun = await stage.status();
+    assert.ok(begun.pages >= 5 && begun.waiting > 0, JSON.stringify(begun));
+    // A change of the file holds from the next start on.
+    writeFileSync(config, JSON.stringify({ ...written, 'max-pages': null }));
+    assertCode(await start(stage.dir, config, '--email', 'test@example.org'), 0);
+    assert.equal((await stage.status()).pages, stage.world.reachable().pages.size);
+    assertNoFault(stage.report());
+
+    const alone = await start(stage.dir);
+    assertCode(alone, 2);
+    assert.match(alone.stderr, /^usage: gossamer-start DIR CONFIG/);
+  }));
+
+test('gossamer understands the configuration that the compose file gives it', async () => {
+  const ran = await runBinary(['config', '--config', join(DEPLOY, 'gossamer/crawl.yaml'), '--json']);
+  assertCode(ran, 0);
+  const config = JSON.parse(ran.stdout) as Record<string, { value: unknown; from: string }>;
+  assert.deepEqual([config['seeds']?.from, config['name']?.value], ['file', 'crawl']);
+});
+
+test('the Redis of the compose file asks for the password, keeps what it was given when it is stopped, and refuses rather than forgets', async () => {
+  const { command, volumes } = (parse(textOf('compose.yaml')) as { services: { redis: { command: string[]; volumes: string[] } } }).services.redis;
+  const [from, to] = volumes.find((volume) => volume.startsWith('./'))!.split(':') as [string, string];
+  const home = mkdtempSync(join(tmpdir(), 'gossamer-deploy-'));
+  const port = await freePort();
+  const { program, env } = redisProgram();
+  // The command as it is; only the port and the place of its file are those of this test. It ends with whoever started it: a shell that did not
+  // become the server would leave it behind.
+  writeFileSync(join(home, 'redis-server'), `#!/bin/sh\nconfig=$1\nshift\nexec setpriv --pdeathsig KILL -- '${program}' "$config" --port ${port} --bind 127.0.0.1 "$@"\n`);
+  chmodSync(join(home, 'redis-server'), 0o755);
+  const words = command.map((word) => word.replaceAll('$$', '$').replaceAll(to, join(DEPLOY, from)));
+  const start = (): ReturnType<typeof startBinary> => startBinary([], {
+    command: words, cwd: home, env: { ...env, PATH: [home, process.env['PATH']].join(delimiter), REDISCLI_AUTH: 'only-for-this-test' },
+  });
+  const connected = async <T>(password: string | undefined, work: (redis: Redis) => Promise<T>): Promise<T> => {
+    const redis = new Redis({ port, host: '127.0.0.1', lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null, ...(password ? { password } : {}) });
+    redis.on('error', () => {});
+    try {
+      return await work(redis);
+    } finally {
+      redis.disconnect();
+    }
+  };
+  const isUp = (): Promise<boolean> => connected('only-for-this-test', (redis) => redis.ping().then(() => true, () => false));
+  try {
+    let server = start();
+    await until('Redis answers', isUp);
+    await assert.rejects(connected(undefined, (redis) => redis.get('kept')), /NOAUTH/);
+    await connected('only-for-this-test', async (redis) => {
+      assert.deepEqual(await redis.config('GET', 'maxmemory-policy'), ['maxmemory-policy', 'noeviction']);
+      await redis.set('kept', 'yes');
+    });
+    server.send('SIGTERM');
+    assertCode(await server.ended, 0);
+    server = start();
+    await until('Redis answers again', isUp);
+    assert.equal(await connected('only-for-this-test', (redis) => redis.get('kept')), 'yes');
+    server.send('SIGTERM');
+    await server.ended;
+  } finally {
+    endBinaries();
+    rmSync(home, { recursive: true, force: true });
+  }
+});
+
+/** As deploy/ has it, but quicker, and asking this crawler. */
+const watch = (home: string, address: string): Promise<Prometheus> => {
+  const dir = join(home, 'prometheus');
+  mkdirSync(dir);
+  writeFileSync(join(dir, 'prometheus.yml'), textOf('prometheus/prometheus.yml').replace(/_interval: \d+s/g, '_interval: 500ms'));
+  copyFileSync(join(DEPLOY, 'prometheus/alerts.yml'), join(dir, 'alerts.yml'));
+  writeFileSync(join(dir, 'targets.yml'), textOf('prometheus/targets.yml').replace('127.0.0.1:9464', address));
+  return startPrometheus(dir);
+};
+
+interface RuleStates {
+  readonly groups: readonly { readonly rules: readonly { readonly name: string; readonly health: string; readonly lastError?: string }[] }[];
+}
+
+test('promtool finds nothing to say about the metrics of a running crawl, and a Prometheus that asks for them answers every query of the dashboards', () =>
+  onStage({ ...tinyPlan, pages: 600, sitePagesMax: 100 }, async (stage) => {
+    const crawl = stage.startCrawl({ delay: '300ms', metrics: '0' });
+    await until('the crawl says where its metrics are', () => {
+      if (crawl.isOver()) throw new Error(crawl.said());
+      return /metrics at http/.test(crawl.said());
+    });
+    const url = /metrics at (http:\S+)/.exec(crawl.said())![1]!;
+    const prometheus = await watch(stage.home, new URL(url).host);
+    try {
+      // A rate needs two looks at the crawler.
+      await until('Prometheus knows of pages', async () => Number((await prometheus.ask('sum(increase(gossamer_pages_total[1m]))'))[0]?.value[1] ?? 0) > 0);
+      const text = await (await fetch(url, { headers: { connection: 'close' } })).text();
+      assert.equal(promtool(['check', 'metrics'], text), '');
+
+      const silent: string[] = [];
+      for (const [file, board] of dashboards()) {
+        for (const { where, expression } of expressionsOf(file, board)) {
+          const series = await prometheus.ask(filledIn(expression));
+          if (series.length === 0 && !expression.endsWith('> 0')) silent.push(`${where}: ${expression}`);
+        }
+      }
+      assert.deepEqual(silent, []);
+
+      const rules = async (): Promise<RuleStates['groups'][number]['rules']> => (await prometheus.get<RuleStates>('rules')).groups.flatMap((group) => group.rules);
+      await until('every alert was looked at', async () => (await rules()).every(({ health }) => health !== 'unknown'));
+      assert.deepEqual((await rules()).filter(({ health }) => health !== 'ok'), []);
+      crawl.send('SIGTERM');
+      assertCode(await crawl.ended, 3);
+    } finally {
+      await prometheus.close();
+    }
+  }));

@@ -1,0 +1,55 @@
+/** A call is told of before its first byte leaves, and does not leave when that fails. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answered, call, onLoopback, turns } from './support/loopback.ts';
+import { startNameServer } from './support/name-server.ts';
+
+const HELLO = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
+
+test('a call is told of with its address and its start before anything is sent, on a kept connection too', () => onLoopback(async (place) => {
+  const server = await place.serve((socket) => socket.write(HELLO));
+  const fetcher = place.fetcher();
+  const told: { address: string; startedAt: number; sockets: number; requests: number }[] = [];
+  const leaving = (address: string, startedAt: number): void => {
+    const { http } = fetcher.gauges();
+    told.push({ address, startedAt, sockets: http, requests: server.heads.length });
+  };
+  const first = answered(await fetcher.fetch(call(server.url, { keepMs: 60_000, leaving })));
+  const second = answered(await fetcher.fetch(call(server.url, { keepMs: 60_000, leaving })));
+  assert.equal(server.connections(), 1);
+  assert.deepEqual(told, [
+    { address: '127.0.0.1', startedAt: first.startedAt, sockets: 0, requests: 0 },
+    { address: '127.0.0.1', startedAt: second.startedAt, sockets: 1, requests: 1 },
+  ]);
+}));
+
+test('every address that is tried is told of, each before it is dialled', async () => {
+  const names = await startNameServer({ 'two.test': { a: ['127.0.0.2', '127.0.0.1'] } });
+  try {
+    await onLoopback(async (place) => {
+      const server = await place.serve((socket) => socket.end(HELLO));
+      const fetcher = place.fetcher({ nameServers: [names.address] });
+      const told: string[] = [];
+      answered(await fetcher.fetch(call(`http://two.test:${server.port}/`, { leaving: (address) => told.push(address) })));
+      assert.deepEqual(told, ['127.0.0.2', '127.0.0.1']);
+    });
+  } finally {
+    await names.close();
+  }
+});
+
+test('a call that cannot be told of does not leave, and its failure is ours', () => onLoopback(async (place) => {
+  const server = await place.serve((socket) => socket.write(HELLO));
+  const fetcher = place.fetcher({ socketsMax: 1 });
+  const refuse = { keepMs: 60_000, leaving: (): never => {
+    throw new Error('no room for a note');
+  } };
+  await assert.rejects(fetcher.fetch(call(server.url, refuse)), /no room for a note/);
+  assert.equal(server.connections(), 0);
+  answered(await fetcher.fetch(call(server.url, { keepMs: 60_000 })));
+  await assert.rejects(fetcher.fetch(call(server.url, refuse)), /no room for a note/);
+  await turns(5);
+  assert.equal(server.heads.length, 1, 'nothing was sent on the kept connection either');
+  answered(await fetcher.fetch(call(server.url)));
+}));

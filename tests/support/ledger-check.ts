@@ -1,0 +1,35 @@
+/** Does the ledger of a crawl agree with what the small web saw? */
+
+import { join } from 'node:path';
+import { readLedger, type ReadCall } from '../../src/observe/ledger/read.ts';
+import { urlOf, type Seen } from '../../src/world/seen.ts';
+
+export const ledgerOf = (...dirs: readonly string[]): ReadCall[] => dirs.flatMap((dir) => [...readLedger({
+  dir: join(dir, 'ledger'),
+  onDamage: (says) => {
+    throw new Error(says);
+  },
+})]);
+
+export interface LedgerCheck {
+  readonly noted: number;
+  /** Noted, but with no answer: the server may have seen such a call or not. */
+  readonly doubtful: number;
+  readonly wrong: readonly string[];
+}
+
+/** Every request is noted once, and every call that was answered was seen. */
+export const compareWith = (calls: readonly ReadCall[], requests: readonly Seen[]): LedgerCheck => {
+  const seen = Map.groupBy(requests, urlOf);
+  const noted = Map.groupBy(calls, ({ call }) => call.url);
+  const wrong: string[] = [];
+  let doubtful = 0;
+  for (const url of new Set([...seen.keys(), ...noted.keys()])) {
+    const count = seen.get(url)?.length ?? 0;
+    const all = noted.get(url) ?? [];
+    const answered = all.filter(({ end }) => end?.answeredMs != null).length;
+    doubtful += all.length - answered;
+    if (count < answered || count > all.length) wrong.push(`${url} was seen ${count} times, and noted ${all.length} times, ${answered} of them with an answer`);
+  }
+  return { noted: calls.length, doubtful, wrong };
+};
