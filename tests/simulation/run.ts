@@ -94,9 +94,10 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
     const archive = createFaultyArchive();
     return shared || dice(3) === 0 ? memoryDurable(clock, archive, shared) : sqliteDurable(clock, archive);
   };
-  const durable = server ? sharedDurable(clock, server) : embedded();
-  /** Of several processes one may be alone, with nobody to take over. */
+  /** A process may be alone, with nobody to take over; then its waiting links can lie in files. */
   const isAlone = !shared || (server !== null && mix(seed, 6) % 4 === 0);
+  const isInFiles = server?.kind === 'redis' && isAlone && mix(seed, 7) % 2 === 0;
+  const durable = server ? sharedDurable(clock, server, isInFiles ? 'files' : 'store') : embedded();
 
   let hits = 0;
   let deaths = 0;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSharedCrawl, openSharedStore, type SharedPlace } from '../../src/store/shared.ts';
 import type { DeadRecords } from '../../src/store/shared-crawl.ts';
+import type { FrontierPlace } from '../../src/model/settings.ts';
 import type { PlacedPage } from '../../src/model/settlement.ts';
 import { openLook as openPostgresLook } from '../../src/store/postgres/look.ts';
 import { SITE_HELD, SITE_LEASED, SITE_PARKED } from '../../src/store/postgres/schema.ts';
@@ -27,8 +28,11 @@ interface Member {
   readonly dead: DeadRecords[];
 }
 
-/** Every process works as the member that it is named; a member has an archive and rows of its own, and one process at a time. */
-export const sharedDurable = (clock: VirtualClock, server: SharedServer): Durable => {
+/**
+ * Every process works as the member that it is named; a member has an archive and rows of its own, and one process at a time. With the
+ * waiting links in files there can be one member only.
+ */
+export const sharedDurable = (clock: VirtualClock, server: SharedServer, frontier: FrontierPlace): Durable => {
   const dir = mkdtempSync(join(tmpdir(), 'gossamer-sim-'));
   const place: SharedPlace = { url: server.url, crawl: server.crawlName(), shards: SHARED_SHARDS, say: () => {} };
   const members = new Map<string, Member>();
@@ -41,7 +45,7 @@ export const sharedDurable = (clock: VirtualClock, server: SharedServer): Durabl
     const { archive, rowsPath, dead } = memberOf(name);
     archive.state = 'well';
     return openSharedStore({
-      ...place, member: name, rowsPath, clock,
+      ...place, member: name, rowsPath, clock, frontier,
       archive: (settled) => (archive.cut(settled), archive),
       dead: (records) => void dead.push(...records),
     });
@@ -91,7 +95,7 @@ const inRedis = async (place: SharedPlace, members: readonly Member[]): Promise<
     }
   });
   const look = await openRedisLook(place);
-  const lines = openLineReader('');
+  const lines = openLineReader(members[0]!.rowsPath);
   const unsettled: Unsettled[] = [];
   for (let shard = 0; shard < place.shards; shard++) {
     for await (const step of walkShard(look, shard)) {

@@ -22,7 +22,7 @@ const DRAW_MS = 200;
 export const auditCommand: Command = {
   name: 'audit',
   usage: 'audit <dir>... [--site SITE] [--json]',
-  says: 'Recompute from the ledger and the archived robots.txt whether every call was polite and allowed: every gap, every overlap, every robots decision. Exit code 0: no violation; 1: violations, named line by line, or a ledger that cannot be read. Of a crawl with several processes, give the directories of all.',
+  says: 'Check that every call was polite and allowed: every gap, every overlap, every robots decision, computed again from the ledger and the archived robots.txt. Exit code 0: no violation; 1: violations, named line by line, or a ledger that cannot be read. Of a crawl with several processes, give the directories of all.',
   flags: [
     { name: 'site', value: 'SITE', says: 'one site only: a text that can be sent to its owner as it is' },
     { name: 'json', says: 'print one JSON object' },

@@ -30,7 +30,7 @@ export type CallSeen = Pick<AuditedCall, 'at' | 'endedAt' | 'kind' | 'url' | 're
 
 export const UNCHECKED = {
   'nothing-archived': 'nothing was archived in that run (--keep none): the robots decisions cannot be checked, the gaps are',
-  'not-archived': 'the robots.txt that allowed it is not in the archive: the crawl was killed before it was settled, and it said something else afterwards',
+  'not-archived': 'the robots.txt that allowed it is not in the archive: the crawl was killed before that visit was settled, and no later visit read the same',
   'ledger-was-off': 'its robots.txt may have been read while the ledger was off',
   'other-member': 'its robots.txt may have been read by another process of the crawl: give the directories of all',
   'archive-damaged': 'its robots.txt may be in a part of the archive that cannot be read',

@@ -1,0 +1,35 @@
+/** The loop of a fetch thread. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runClaimLoop } from '../src/frontier/claim-loop.ts';
+import type { Visit } from '../src/model/visit.ts';
+import { createManualClock } from './support/manual-clock.ts';
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+test('however many slots are free, a claim asks for some hundred visits, and the next one follows at once', async () => {
+  const clock = createManualClock();
+  const stop = new AbortController();
+  const asked: number[] = [];
+  const ends: (() => void)[] = [];
+  const loop = runClaimLoop({
+    clock, slots: 2_000, stop: stop.signal,
+    claim: async ({ visits }) => {
+      asked.push(visits);
+      return { visits: Array.from({ length: visits }, () => ({}) as Visit), nextDueAt: null };
+    },
+    visit: () => new Promise<void>((resolve) => ends.push(resolve)),
+  });
+  await turn();
+  clock.advance(10_000); // all slots are open
+  for (let i = 0; i < 10; i++) {
+    await turn();
+    clock.advance(10); // the gap between two claims
+  }
+  assert.deepEqual(asked, [10, 500, 500, 500, 490]);
+  stop.abort();
+  await turn();
+  for (const end of ends) end();
+  await loop;
+});
