@@ -126,10 +126,11 @@ class HitCrawl {
     }
     this.#keep('the end');
     await this.#checkAll();
-    const { pages, archivedOnce, gaps, spareMs, violations } = await judgeFinished(this.#stage, plan.delayMs);
+    const { pages, archivedOnce, gaps, noted, spareMs, violations } = await judgeFinished(this.#stage, plan.delayMs);
     figures.pages += pages;
     figures.archivedOnce += archivedOnce;
     figures.gaps += gaps;
+    figures.noted += noted;
     figures.spareMs = Math.min(figures.spareMs, spareMs);
     for (const violation of violations) this.#blame(violation);
   }

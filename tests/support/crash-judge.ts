@@ -7,6 +7,7 @@ import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { originSeen, type Seen } from '../../src/world/seen.ts';
 import { archivedIn, countByUrl, type Archived } from './archive-check.ts';
 import { runBinary } from './binary.ts';
+import { compareWith, ledgerOf } from './ledger-check.ts';
 import type { Stage, Status } from './stage.ts';
 
 /** Why the crawl in this directory, which must be stopped, is not whole; empty when it is. */
@@ -72,6 +73,8 @@ export interface Judgement {
   readonly pages: number;
   readonly archivedOnce: number;
   readonly gaps: number;
+  /** Calls in the ledger. */
+  readonly noted: number;
   /** The shortest gap less the delay. */
   readonly spareMs: number;
   readonly violations: readonly string[];
@@ -82,7 +85,15 @@ export const judgeFinished = async (stage: Stage, delayMs: number): Promise<Judg
   const violations = wrongStates(stage, await stage.status());
   const archive = judgeArchive(stage, await archivedIn(stage.dir));
   const calls = judgeCalls(stage, delayMs);
-  return { ...archive, ...calls, violations: [...violations, ...archive.violations, ...calls.violations] };
+  const ledger = await judgeLedger(stage, [stage.dir]);
+  return { ...archive, ...calls, ...ledger, violations: [...violations, ...archive.violations, ...calls.violations, ...ledger.violations] };
+};
+
+/** Every call that the small web saw is in the ledger, and the audit finds nothing wrong in it. */
+export const judgeLedger = async ({ served }: Stage, dirs: readonly string[]): Promise<Pick<Judgement, 'noted' | 'violations'>> => {
+  const { noted, wrong } = compareWith(ledgerOf(...dirs), served.record.requests);
+  const { code, signal, stdout, stderr } = await runBinary(['audit', ...dirs]);
+  return { noted, violations: code === 0 ? wrong : [...wrong, `audit ended with ${code ?? signal}: ${stdout.trim().slice(-2_000)} ${stderr.trim().slice(-2_000)}`] };
 };
 
 /** Every link that can be settled is. */

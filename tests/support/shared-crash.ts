@@ -118,10 +118,11 @@ class SharedCrash {
     await this.#startAll();
     for (const [member, run] of this.#runs) this.#over(member, null, await run.ended);
     await this.#check('the end');
-    const { pages, archivedOnce, gaps, spareMs, violations } = await this.#members.judge(plan.delayMs);
+    const { pages, archivedOnce, gaps, noted, spareMs, violations } = await this.#members.judge(plan.delayMs);
     figures.pages += pages;
     figures.archivedOnce += archivedOnce;
     figures.gaps += gaps;
+    figures.noted += noted;
     figures.spareMs = Math.min(figures.spareMs, spareMs);
     for (const violation of violations) this.#blame(violation);
   }

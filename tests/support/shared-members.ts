@@ -6,7 +6,7 @@ import { readDead } from '../../src/archive/dead-list.ts';
 import { kindOf } from '../../src/store/place.ts';
 import { archivedIn, type Archived } from './archive-check.ts';
 import { runBinary, startBinary, type Ran, type Running } from './binary.ts';
-import { judgeArchive, judgeCalls, wrongStates, type Judgement } from './crash-judge.ts';
+import { judgeArchive, judgeCalls, judgeLedger, wrongStates, type Judgement } from './crash-judge.ts';
 import { flagWords, type Flags, type PageRow, type Stage, type Status } from './stage.ts';
 
 export const MEMBERS = ['first', 'second'] as const;
@@ -75,9 +75,10 @@ export const membersOn = (stage: Stage, { url, name, settings, runMsMax }: Membe
       const rows = await settledRows();
       const archive = judgeArchive(stage, (await Promise.all(MEMBERS.map((member) => livingIn(dirs[member])))).flat());
       const calls = judgeCalls(stage, delayMs);
+      const ledger = await judgeLedger(stage, MEMBERS.map((member) => dirs[member]));
       return {
-        ...archive, ...calls,
-        violations: [...wrongStates(stage, status!), ...wrongRows(rows, status!), ...archive.violations, ...calls.violations],
+        ...archive, ...calls, ...ledger,
+        violations: [...wrongStates(stage, status!), ...wrongRows(rows, status!), ...archive.violations, ...calls.violations, ...ledger.violations],
       };
     },
   };
