@@ -22,7 +22,7 @@ const ranked = (counts: ReadonlyMap<string, number>): [string, number][] =>
 
 test('the five questions have the answers that the pages give', () =>
   onStage({ ...tinyPlan, https: false }, async (stage) => {
-    assertCode(await stage.crawl({ 'keep-links': true, 'max-pages': 120 }), 0);
+    assertCode(await stage.crawl({ 'keep-links': true, 'max-pages-per-site': 25 }), 0);
     assertCode(await stage.gossamer('export', stage.dir, '--format', 'parquet', '--out', 'pages.parquet'), 0);
     assertCode(await stage.gossamer('export', stage.dir, '--format', 'parquet', '--out', 'links.parquet', '--links'), 0);
     const links = (await stage.gossamer('export', stage.dir, '--format', 'jsonl', '--links')).stdout.trim().split('\n').map((line) => JSON.parse(line) as { from: string; to: string });
