@@ -168,6 +168,19 @@ test('a site that two processes visit is judged over both of their ledgers', () 
   assert.match(alone.remarks.join(), /only the calls of ".*two" are judged here/);
 }));
 
+test('a process that stood still notes an end long after its lease: another may call before that, but not within the time a call may take', () => inFolder(async (home) => {
+  const settings = { store: 'redis://store.example', timeoutMs: 30_000 };
+  const dirs = (name: string): readonly [string, string] => [join(home, name, 'one'), join(home, name, 'two')];
+  for (const [name, at, found] of [['after', 35_000, []], ['within', 34_980, ['overlap']]] as const) {
+    const [one, two] = dirs(name);
+    await plantCrawl(one, { robots: [ROBOTS], calls: [...FIRST, page(5_000, '/asleep', { tookMs: 400_000 })], settings });
+    await plantCrawl(two, { calls: [page(at, '/a')], settings });
+    assertFound(await audit([one, two]), found);
+  }
+  await plantCrawl(join(home, 'alone'), { robots: [ROBOTS], calls: [...FIRST, page(5_000, '/asleep', { tookMs: 400_000 }), page(40_000, '/a')], settings });
+  assertFound(await audit([join(home, 'alone')]), ['overlap']); // nobody else had its site
+}));
+
 test('a ledger that is off, missing or damaged is said to be so', async () => {
   const gone = (dir: string): void => rmSync(join(dir, 'ledger'), { recursive: true });
   assert.match((await audited({ calls: FIRST }, gone)).damage.join(), /has no ledger: no call has left yet, the ledger was off, or its folder "ledger" was taken away/);

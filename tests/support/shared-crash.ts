@@ -171,7 +171,7 @@ class SharedCrash {
         run.send('SIGSTOP');
         const awake = performance.now() + leaseMsOf({ timeoutMs: timeoutMsOf(this.#options.plan) });
         await this.#otherFinishes(victim);
-        await pause(awake - performance.now());
+        await pause(Math.max(0, awake - performance.now()));
         run.send('SIGCONT');
         return true;
       }

@@ -30,9 +30,11 @@ export interface SiteCourse {
   readonly site: string;
   readonly book: RobotsBook;
   visit: VisitSeen | null;
-  /** When the last of its calls so far ended, and which one that was. */
+  /** When the last of its calls so far ended, as its process noted it, and which one that was. */
   endedAt: number;
   latest: AuditedCall | null;
+  /** The same, with no call longer than it may be. A process that stood still notes an end when it wakes; meanwhile its lease ran out, and another may call. */
+  heldUntil: number;
   visits: number;
 }
 
@@ -43,20 +45,25 @@ export interface Judging {
   readonly onGap?: (gapMs: number, required: Required) => void;
 }
 
-export const beginSite = (site: string): SiteCourse => ({ site, book: newBook(), visit: null, endedAt: -Infinity, latest: null, visits: 0 });
+export const beginSite = (site: string): SiteCourse => ({ site, book: newBook(), visit: null, endedAt: -Infinity, latest: null, heldUntil: -Infinity, visits: 0 });
 
 /** The next call of the site. */
 export const judgeCall = (course: SiteCourse, call: AuditedCall, judging: Judging): void => {
   const { findings } = judging;
   if (course.visit?.first.visit === call.visit) goOn(course.visit, call, findings);
   else begin(course, call, judging);
-  if (call.endedAt !== null && call.endedAt > course.endedAt) {
-    course.endedAt = call.endedAt;
-    course.latest = call;
-  }
+  noteEnd(course, call);
   if (call.kind !== 'follow') judgeSite(call, findings);
   if (call.kind === 'robots') noteAsked(course.book, call);
   if (isPage(call)) judgeRobots(course.book, call, judging);
+};
+
+const noteEnd = (course: SiteCourse, call: AuditedCall): void => {
+  if (call.endedAt === null) return;
+  course.heldUntil = Math.max(course.heldUntil, Math.min(call.endedAt, call.at + call.settings.timeoutMs));
+  if (call.endedAt <= course.endedAt) return;
+  course.endedAt = call.endedAt;
+  course.latest = call;
 };
 
 const isPage = ({ kind }: AuditedCall): boolean => kind === 'page' || kind === 'sitemap';
@@ -84,10 +91,11 @@ const begin = (course: SiteCourse, call: AuditedCall, { findings, onGap }: Judgi
       });
     }
     const { latest } = course;
-    if (latest && call.at + (latest.member === call.member ? 0 : CLOCKS_APART_MS) < course.endedAt) {
+    const [until, apartMs] = latest?.member === call.member ? [course.endedAt, 0] : [course.heldUntil, CLOCKS_APART_MS];
+    if (latest && call.at + apartMs < until) {
       violate(findings, {
         kind: 'overlap', call, before: latest,
-        says: `${call.site} was visited at ${timeOf(call.at)} (${call.url}), ${exactly(course.endedAt - call.at)} before the visit of ${timeOf(latest.at)} had ended (${latest.url})`,
+        says: `${call.site} was visited at ${timeOf(call.at)} (${call.url}), ${exactly(until - call.at)} before the visit of ${timeOf(latest.at)} had ended (${latest.url})`,
       });
     }
   }
