@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answered, call, onLoopback, turns } from './support/loopback.ts';
+import { createClock } from '../src/lib/clock.ts';
+import { answered, call, failed, onLoopback, turns } from './support/loopback.ts';
 import { startNameServer } from './support/name-server.ts';
+import { selfSigned } from './support/self-signed.ts';
 
 const HELLO = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
 
@@ -52,4 +54,21 @@ test('a call that cannot be told of does not leave, and its failure is ours', ()
   await turns(5);
   assert.equal(server.heads.length, 1, 'nothing was sent on the kept connection either');
   answered(await fetcher.fetch(call(server.url)));
+}));
+
+test('nothing leaves after the moment that a call names: not when its turn comes, nor when its connection stands, over http and https', () => onLoopback(async (place) => {
+  const clock = createClock();
+  let stoodStillMs = 0;
+  const late = { now: () => clock.now() + stoodStillMs, sleep: clock.sleep };
+  const fetcher = place.fetcher({ clock: late });
+  const server = await place.serve((socket) => socket.write(HELLO));
+  const secure = await place.serve((socket) => socket.write(HELLO), selfSigned('secure.test'));
+  for (const { url } of [server, secure]) {
+    const until = (): number => late.now() + 60_000;
+    assert.equal(failed(await fetcher.fetch(call(url, { notAfter: late.now() }))).cause, 'aborted');
+    assert.equal(failed(await fetcher.fetch(call(url, { notAfter: until(), leaving: () => void (stoodStillMs += 60_000) }))).cause, 'aborted');
+  }
+  await turns(5);
+  assert.deepEqual([server.heads, secure.heads], [[], []]);
+  answered(await fetcher.fetch(call(server.url, { notAfter: late.now() + 60_000 })));
 }));

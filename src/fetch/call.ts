@@ -42,6 +42,8 @@ export interface Plan {
   readonly keepMs: number;
   /** Told before anything leaves; may throw. */
   readonly leaving: ((address: string, startedAt: number) => void) | undefined;
+  /** Past this moment nothing leaves any more. */
+  readonly notAfter: number;
   readonly signal: AbortSignal | undefined;
   readonly done: (exchange: Exchange, bodyBytes: number) => void;
   /** Something of our own broke: not the web's fault. */
@@ -103,8 +105,9 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     if (this.#mayLeave()) this.#send();
   }
 
-  /** A call that cannot be told of does not leave. */
+  /** A call that cannot be told of does not leave, and none whose time is over. */
   #mayLeave(): boolean {
+    if (this.#isTooLate()) return false;
     try {
       this.#plan.leaving?.(this.#address, this.#startedAt!);
       return true;
@@ -113,6 +116,13 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
       this.#plan.broke(error);
       return false;
     }
+  }
+
+  /** A process that was stopped for a while hears of its connections before its timers ring: the clock is asked each time. */
+  #isTooLate(): boolean {
+    if (this.#shared.clock.now() < this.#plan.notAfter) return false;
+    this.abort();
+    return true;
   }
 
   abort(): void {
@@ -173,7 +183,7 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     if (this.#dialledAt === null) this.#connectedMs = now - this.#startedAt!;
     else this.#tlsMs = now - this.#dialledAt;
     this.#resumed = resumed;
-    this.#send();
+    if (!this.#isTooLate()) this.#send();
   }
 
   #send(): void {

@@ -46,6 +46,8 @@ export interface Call {
   readonly keepMs: number;
   /** Called with the address before the first byte leaves for it; where several are tried, for each. If it throws, nothing leaves and the call rejects. */
   readonly leaving?: ((address: string, startedAt: number) => void) | undefined;
+  /** Nothing of it leaves once the clock says this: then the call fails as one that was stopped. */
+  readonly notAfter?: number | undefined;
 }
 
 export interface Gauges {
@@ -105,6 +107,7 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
       wantsBody: call.wantsBody,
       keepMs: call.keepMs,
       leaving: call.leaving,
+      notAfter: call.notAfter ?? Infinity,
     };
   };
 

@@ -46,6 +46,8 @@ export interface PageCall {
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
   readonly keepMs: number;
   readonly about: CallAbout;
+  /** Nothing of it leaves after this moment; without it, whenever there is a place. */
+  readonly notAfter?: number;
 }
 
 export interface ParseJob {

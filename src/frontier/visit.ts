@@ -89,7 +89,7 @@ const untilDeadline = (parts: VisitParts, { leaseUntil }: Visit, stop: AbortSign
   const fetch: VisitParts['fetch'] = (call, signal) => {
     // The claim may have been long on its way; and a process that was stopped for a while hears of an answer before its timers ring.
     if (clock.now() >= until) over.abort();
-    return parts.fetch(call, signal);
+    return parts.fetch({ ...call, notAfter: until }, signal);
   };
   return { parts: { ...parts, fetch }, signal: AbortSignal.any([stop, over.signal]), done: () => ended.abort() };
 };
