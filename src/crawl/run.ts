@@ -101,9 +101,10 @@ class CrawlRun {
     return this.#metrics.text();
   }
 
-  /** The first reason counts; being told to hurry is heard later too. */
+  /** The first reason counts, but what goes wrong while the run ends in order is not hidden by it; being told to hurry is heard later too. */
   end(reason: EndReason): void {
-    this.#reason = reason === 'halted' ? 'halted' : (this.#reason ?? reason);
+    const before = this.#reason;
+    this.#reason = before === null || reason === 'halted' || (isTrouble(reason) && before !== 'halted' && !isTrouble(before)) ? reason : before;
     this.#ending.abort();
     if (reason === 'halted') this.#halting.abort();
   }
@@ -260,6 +261,8 @@ class CrawlRun {
     };
   }
 }
+
+const isTrouble = (reason: EndReason): boolean => reason === 'fault' || reason === 'disk';
 
 /** Linux gives it as a file, which cannot be opened while no descriptor is left: no reason to end a crawl. */
 const memoryBytes = (): number => {

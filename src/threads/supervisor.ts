@@ -88,6 +88,9 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
   let deaths: number[] = [];
   let stopping = false;
   let faulted = false;
+  /** What the store thread said before it ended. It is heard in the same moment as its end, so both look here. */
+  let storeFault: Fault | null = null;
+  let storeIsOpen = false;
 
   const fail = (fault: Fault): void => {
     if (faulted) return;
@@ -123,7 +126,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     if (thread.role === 'parse') tellFetchers({ kind: 'parser-gone', name: thread.name, lease: thread.heart.job() });
     if (stopping || faulted) return;
     const fault = toFault(error);
-    if (thread.role === 'store') return fail(fault);
+    if (thread.role === 'store') return storeIsOpen ? fail(storeFault ?? fault) : undefined; // whoever opens it is told why it did not open
     options.log('warn', `thread ${thread.name} died${inHook(thread)}: ${fault.message}`, { thread: thread.name });
     const now = performance.now();
     deaths = [...deaths.filter((at) => now - at < RESTARTS_WITHIN_MS), now];
@@ -185,12 +188,14 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
 
   const storeThread = launch('store', 'store');
   storeThread.worker.on('message', (message: FromStoreThread) => {
+    if (message.kind === 'fault') storeFault = message.fault;
     if (message.kind === 'log') options.log(message.level, message.message, { thread: storeThread.name, ...message.fields });
   });
   const anchor = await opened(storeThread).catch((error: unknown) => {
     stopping = true; // its end is no news then
     throw error;
   });
+  storeIsOpen = true;
   const store = createStoreClient(storePort('main', 'main'));
 
   let watchedAt = performance.now();
@@ -214,6 +219,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     await storeThread.exited;
     await store.close();
     clearInterval(watch);
+    if (storeFault) throw new ThreadFault(storeFault);
   };
   const terminate = async (role: Role): Promise<void> => {
     await Promise.all([...threads.values()].filter((thread) => thread.role === role).map((thread) => thread.worker.terminate()));

@@ -9,6 +9,7 @@ import { TRIES_MAX } from '../../src/frontier/store.ts';
 import { articleUrl } from '../../src/world/articles.ts';
 import { archivedIn, assertArchivedOnce, countByUrl } from '../support/archive-check.ts';
 import { POISON_FILE, type Poison } from '../support/poison-parse-thread.ts';
+import { FAULT_WHEN_CLOSED, FAULT_WHEN_OPENED } from '../support/poison-store-thread.ts';
 import { entry, runHere } from '../support/run-here.ts';
 import { assertAddsUp, assertCode, assertNoFault, onStage, plainPlan } from '../support/stage.ts';
 
@@ -64,6 +65,24 @@ test('threads that die again and again stop the crawl in order with a fault, and
     assertNoFault(stage.report(), 'twice');
     assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
     assert.equal((await stage.status()).settledByOutcome['fetched'], stage.world.reachable().pages.size);
+  }));
+
+test('why a store thread ended is told, whether it did not open or did not close', () =>
+  onStage(plainPlan(2, 6), async (stage) => {
+    const ends = [];
+    for (const [again, timeoutMs] of [[false, FAULT_WHEN_CLOSED], [true, FAULT_WHEN_OPENED]] as const) {
+      // This thread sleeps while the store thread starts, so that it hears what that said and its end in one moment.
+      const prepare = (): void => void setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000));
+      const { end } = await runHere(stage, { again, entries: { store: entry('poison-store-thread') }, settings: { timeoutMs }, prepare });
+      ends.push([end.reason, end.fault?.message, end.fault?.advice]);
+    }
+    assert.deepEqual(ends, [
+      ['fault', 'planted: it does not close', 'a planted advice'],
+      ['fault', 'planted: it does not open', 'a planted advice'],
+    ]);
+    const { end, logged } = await runHere(stage, { again: true, settings: { timeoutMs: 2_000 } });
+    assert.deepEqual([end.reason, end.fault], ['finished', null], logged.join('\n'));
+    assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
   }));
 
 const mount = (...args: readonly string[]): boolean => spawnSync('mount', args, { stdio: 'ignore' }).status === 0;
