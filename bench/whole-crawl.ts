@@ -42,7 +42,8 @@ export const measured = async (home: string, args: readonly string[]): Promise<U
   const usage = join(home, 'usage.json');
   const startedAt = performance.now();
   const child = spawn(process.execPath, ['--import', path('./usage.ts'), ...args], {
-    env: { ...process.env, GOSSAMER_USAGE: usage }, stdio: ['ignore', 'pipe', 'inherit'],
+    // What was compiled is remembered for all alike, from the second run on, as it is for whoever uses the program.
+    env: { ...process.env, GOSSAMER_USAGE: usage, NODE_COMPILE_CACHE: join(home, 'compiled') }, stdio: ['ignore', 'pipe', 'inherit'],
   });
   const threads = threadCpu(child.pid!);
   let out = '';

@@ -1,0 +1,59 @@
+/** How the binary starts: what was compiled is remembered where there is room for it, and a start never hangs on that. */
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { runBinary } from '../support/binary.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'gossamer-launch-'));
+after(() => rmSync(home, { recursive: true, force: true }));
+
+/** Nothing that this test run itself has set. */
+const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, XDG_CACHE_HOME: ___, ...plain } = process.env;
+
+const assertStarts = async (env: NodeJS.ProcessEnv): Promise<void> => {
+  const ran = await runBinary(['--version'], { env: { ...plain, ...env }, deadlineMs: 20_000 });
+  assert.deepEqual([ran.code, ran.signal, ran.stderr], [0, null, '']);
+  assert.match(ran.stdout, /^gossamer \d/);
+};
+
+const filesIn = (dir: string): string[] => readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => join(dir, name)).filter((path) => statSync(path).isFile());
+
+test('what was compiled is remembered in the cache of the home directory, or where XDG_CACHE_HOME says', async () => {
+  await assertStarts({ HOME: home });
+  const remembered = filesIn(join(home, '.cache', 'gossamer'));
+  assert.ok(remembered.length > 20, String(remembered.length));
+
+  const caches = join(home, 'caches');
+  await assertStarts({ HOME: home, XDG_CACHE_HOME: caches });
+  assert.equal(filesIn(join(caches, 'gossamer')).length, remembered.length);
+});
+
+test('damage in it is not noticed', async () => {
+  const ours = join(home, 'damaged');
+  await assertStarts({ XDG_CACHE_HOME: ours });
+  for (const [n, path] of filesIn(ours).entries()) {
+    if (n % 2 === 0) truncateSync(path, 7);
+    else writeFileSync(path, Buffer.alloc(5_000, n));
+  }
+  await assertStarts({ XDG_CACHE_HOME: ours });
+});
+
+test('where nothing can be remembered the binary starts all the same', async () => {
+  const file = join(home, 'file');
+  writeFileSync(file, '');
+  // In /proc nobody can make a folder, and Node's own way of making several at once would try for ever.
+  for (const caches of [file, join(file, 'below'), join(home, 'not', 'there'), '/proc', '/proc/1/none']) await assertStarts({ XDG_CACHE_HOME: caches });
+  await assertStarts({ HOME: '/proc' });
+});
+
+test('NODE_DISABLE_COMPILE_CACHE and NODE_COMPILE_CACHE are heeded', async () => {
+  const none = join(home, 'none');
+  mkdirSync(none);
+  await assertStarts({ HOME: none, NODE_DISABLE_COMPILE_CACHE: '1' });
+  await assertStarts({ HOME: none, NODE_COMPILE_CACHE: join(home, 'elsewhere') });
+  assert.deepEqual(readdirSync(none), []);
+  assert.ok(filesIn(join(home, 'elsewhere')).length > 20);
+});
