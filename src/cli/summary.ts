@@ -27,7 +27,8 @@ export const summaryOf = (dir: string, end: RunEnd): string => {
     ...(end.fault ? [`  ${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`] : []),
   ];
   if (census) lines.push(...censusLines(dir, census));
-  lines.push(dim('  look at it'), `    gossamer pages ${dir} --limit 10`, `    gossamer show ${dir} <url> --text`);
+  lines.push(dim('  look at it'), `    gossamer pages ${dir} --limit 10`, `    gossamer show ${dir} <url> --text`,
+    `    gossamer export ${dir} --format parquet --out pages.parquet`);
   const goOn = goOnFlags(end);
   if (goOn !== null) lines.push(dim('  go on'), `    gossamer resume ${dir}${goOn}`);
   return lines.join('\n');

@@ -38,7 +38,7 @@ const draw = (): Hit => {
 };
 
 const stopped = await chooseCheck();
-const figures = newFigures();
+const figures = newFigures(ALL_HITS);
 console.log(`seed ${seed}: ${kills} hits; stopped crawls are checked by ${stopped.name}`);
 const ticker = setInterval(() => console.log(`${hitsTotal(figures)} hits on ${figures.crawls} crawls, ${figures.violations.length} violations`), 30_000);
 try {
@@ -46,6 +46,6 @@ try {
 } finally {
   clearInterval(ticker);
   for (const violation of figures.violations) console.log(violation);
-  console.log(crashLine(figures, { seed, check: stopped.name }));
+  console.log(crashLine(figures, { what: `seed ${seed}`, crawls: 'crawls', checks: `checks clean by ${stopped.name}` }));
 }
 process.exitCode = figures.violations.length > 0 ? 1 : 0;

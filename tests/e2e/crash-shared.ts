@@ -2,8 +2,9 @@
 
 import { parseArgs } from 'node:util';
 import { endBinaries } from '../support/binary.ts';
+import { crashLine, newFigures } from '../support/crash-figures.ts';
 import { crashSharedCrawls } from '../support/shared-crash.ts';
-import { killsOf, newSharedFigures, sharedLine } from '../support/shared-hits.ts';
+import { ALL_SHARED_HITS, killsOf } from '../support/shared-hits.ts';
 import { SHARED_STORES, type SharedStoreName } from '../support/shared-servers.ts';
 
 const { values } = parseArgs({
@@ -22,11 +23,12 @@ const store = values.store as SharedStoreName;
 const MS_MAX = 5_400_000;
 const PROGRESS_MS = 5_000;
 
-const figures = newSharedFigures();
+const figures = newFigures(ALL_SHARED_HITS);
+const line = (): string => crashLine(figures, { what: `${store}, seed ${seed}`, crawls: 'crawls by two processes', checks: 'checks of both directories clean by verify' });
 process.on('exit', endBinaries);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    console.log(`stopped by ${signal}: ${sharedLine(figures, { seed, store })}`);
+    console.log(`stopped by ${signal}: ${line()}`);
     process.exit(1);
   });
 }
@@ -46,7 +48,7 @@ try {
 } finally {
   clearInterval(ticker);
   tellViolations();
-  console.log(sharedLine(figures, { seed, store }));
+  console.log(line());
   await server.remove();
 }
 process.exitCode = figures.violations.length > 0 ? 1 : 0;

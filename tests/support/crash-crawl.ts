@@ -58,7 +58,7 @@ interface CrashOptions {
   readonly dice: Dice;
   /** Stopped crawls are asked by this. */
   readonly stopped: StoppedCheck;
-  readonly figures: CrashFigures;
+  readonly figures: CrashFigures<Hit>;
 }
 
 /** Hits one crawl in this order; gives back the hits that did not strike because it was over before. */

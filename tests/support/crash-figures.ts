@@ -1,11 +1,9 @@
 /** What a crash harness counts, and the one line it prints. */
 
-import { ALL_HITS, type Hit } from './crash-hits.ts';
-
-export interface CrashFigures {
+export interface CrashFigures<Hit extends string = string> {
   readonly hits: Record<Hit, number>;
   crawls: number;
-  /** Runs begun: by `crawl` while there was no crawl yet, by `resume` from then on. */
+  /** Runs begun: by `crawl` or `join` while a directory was new, by `resume` from then on. */
   starts: number;
   resumes: number;
   pages: number;
@@ -15,20 +13,22 @@ export interface CrashFigures {
   noted: number;
   /** The shortest gap less the delay of its crawl. */
   spareMs: number;
+  /** Stops after which a check found the whole crawl as it must be. */
   checksClean: number;
   readonly violations: string[];
 }
 
-export const newFigures = (): CrashFigures => ({
-  hits: Object.fromEntries(ALL_HITS.map((hit) => [hit, 0])) as Record<Hit, number>,
+export const newFigures = <Hit extends string>(hits: readonly Hit[]): CrashFigures<Hit> => ({
+  hits: Object.fromEntries(hits.map((hit) => [hit, 0])) as Record<Hit, number>,
   crawls: 0, starts: 0, resumes: 0, pages: 0, archivedOnce: 0, gaps: 0, noted: 0, spareMs: Infinity, checksClean: 0, violations: [],
 });
 
 export const hitsTotal = ({ hits }: CrashFigures): number => Object.values(hits).reduce((sum, n) => sum + n, 0);
 
-export const crashLine = (figures: CrashFigures, { seed, check }: { readonly seed: number; readonly check: string }): string => {
+/** `what` is the run, `crawls` how they were made, `checks` what was checked and by what. */
+export const crashLine = (figures: CrashFigures, { what, crawls: made, checks }: Readonly<Record<'what' | 'crawls' | 'checks', string>>): string => {
   const { hits, crawls, starts, resumes, pages, archivedOnce, gaps, noted, spareMs, checksClean, violations } = figures;
-  return `seed ${seed}: ${hitsTotal(figures)} hits (${ALL_HITS.map((hit) => `${hits[hit]} ${hit}`).join(', ')}) on ${crawls} crawls; ` +
+  return `${what}: ${hitsTotal(figures)} hits (${Object.entries(hits).map(([hit, n]) => `${n} ${hit}`).join(', ')}) on ${crawls} ${made}; ` +
     `${starts} starts, ${resumes} resumes; ${pages} pages, ${archivedOnce} archived once; ` +
-    `${gaps} gaps checked, shortest gap - delay ${spareMs.toFixed(2)} ms; ${noted} calls in the ledger as the small web saw them; ${checksClean} checks clean by ${check}; ${violations.length} violations`;
+    `${gaps} gaps checked, shortest gap - delay ${spareMs.toFixed(2)} ms; ${noted} calls in the ledger as the small web saw them; ${checksClean} ${checks}; ${violations.length} violations`;
 };

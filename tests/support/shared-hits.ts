@@ -1,7 +1,8 @@
-/** The ways in which a crawl with two processes and a server is hit, what may come of each, and what is counted. */
+/** The ways in which a crawl with two processes and a server is hit, and what may come of each. */
 
 import type { Dice } from '../../src/world/random.ts';
 import type { Ran } from './binary.ts';
+import type { CrashFigures } from './crash-figures.ts';
 
 export const SHARED_HITS = {
   'kill': 'kill -9 of one process',
@@ -18,38 +19,9 @@ export const ALL_SHARED_HITS = Object.keys(SHARED_HITS) as SharedHit[];
 /** After these the crawl goes to its end. */
 export const isLast = (hit: SharedHit): boolean => hit === 'leave' || hit === 'sleep';
 
-export interface SharedFigures {
-  readonly hits: Record<SharedHit, number>;
-  crawls: number;
-  /** Runs begun: by `crawl` or `join` while a directory was new, by `resume` from then on. */
-  starts: number;
-  resumes: number;
-  pages: number;
-  archivedOnce: number;
-  gaps: number;
-  /** Calls in the ledgers, each compared with what the small web saw. */
-  noted: number;
-  /** The shortest gap less the delay of its crawl. */
-  spareMs: number;
-  /** Stops of both processes after which `verify` found both directories whole. */
-  checksClean: number;
-  readonly violations: string[];
-}
-
-export const newSharedFigures = (): SharedFigures => ({
-  hits: Object.fromEntries(ALL_SHARED_HITS.map((hit) => [hit, 0])) as Record<SharedHit, number>,
-  crawls: 0, starts: 0, resumes: 0, pages: 0, archivedOnce: 0, gaps: 0, noted: 0, spareMs: Infinity, checksClean: 0, violations: [],
-});
+export type SharedFigures = CrashFigures<SharedHit>;
 
 export const killsOf = ({ hits }: SharedFigures): number => hits.kill + hits.leave;
-const hitsTotal = ({ hits }: SharedFigures): number => Object.values(hits).reduce((sum, n) => sum + n, 0);
-
-export const sharedLine = (figures: SharedFigures, { seed, store }: { readonly seed: number; readonly store: string }): string => {
-  const { hits, crawls, starts, resumes, pages, archivedOnce, gaps, noted, spareMs, checksClean, violations } = figures;
-  return `${store}, seed ${seed}: ${hitsTotal(figures)} hits (${ALL_SHARED_HITS.map((hit) => `${hits[hit]} ${hit}`).join(', ')}) on ${crawls} crawls by two processes; ` +
-    `${starts} starts, ${resumes} resumes; ${pages} pages, ${archivedOnce} archived once; ` +
-    `${gaps} gaps checked, shortest gap - delay ${spareMs.toFixed(2)} ms; ${noted} calls in the ledger as the small web saw them; ${checksClean} checks of both directories clean by verify; ${violations.length} violations`;
-};
 
 /** Whether a run may end like this after that hit on it; one that is finished may always. */
 export const mayEndSo = (hit: SharedHit, { code, signal, stderr }: Ran): boolean => {
