@@ -256,7 +256,8 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
       case 'connect': {
         const cause = connectCause(fault, this.#plan.dial.tls !== null);
         if (cause !== 'tls' && this.#addresses.length > 0) return this.#waitForPlace();
-        return this.#fail(cause, faultDetail(fault), isOurs(fault));
+        // A server that cannot resume a session, instead of declining, is called without one the next time.
+        return this.#fail(cause, faultDetail(fault), isOurs(fault) || connection?.offers === true);
       }
       case 'sent':
         // A kept connection may have been closed before the request came, or because of it. Asking again at

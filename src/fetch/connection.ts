@@ -4,6 +4,7 @@ import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, type ConnectionOptions, type SecureContext } from 'node:tls';
 import type { Timed } from './deadlines.ts';
 import { READ_BYTES_MAX, type Span } from './span.ts';
+import type { TlsSessions } from './tls-sessions.ts';
 
 export interface Dial {
   /** What it may be kept for: scheme, host and port. */
@@ -19,6 +20,7 @@ export interface Dial {
 export interface TlsChoice {
   readonly context: SecureContext;
   readonly verify: boolean;
+  readonly sessions: TlsSessions;
 }
 
 export interface ConnectionUser {
@@ -51,6 +53,10 @@ export class Connection implements Timed {
   reused = false;
   deadlineAt = 0;
   isOpen = true;
+  /** An earlier TLS session was offered, and TLS is not there yet. */
+  offers = false;
+  /** The last one that this connection was given. */
+  #session: Buffer | null = null;
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
 
@@ -65,10 +71,18 @@ export class Connection implements Timed {
       this.#socket = socket;
       socket.once('connect', () => this.user?.connected(null));
     } else {
-      const socket = connectTls(tlsOptions(dial, tls, onread));
+      const session = tls.sessions.of(dial.origin);
+      const socket = connectTls(tlsOptions(dial, tls, { onread, session }));
       this.#socket = socket;
-      socket.once('connect', () => this.user?.dialled());
-      socket.once('secureConnect', () => this.user?.connected(socket.isSessionReused()));
+      socket.on('session', (given: Buffer) => (this.#session = given)); // told only once the certificate is as it must be
+      socket.once('connect', () => {
+        this.offers = session !== undefined;
+        this.user?.dialled();
+      });
+      socket.once('secureConnect', () => {
+        this.offers = false;
+        this.user?.connected(socket.isSessionReused());
+      });
     }
     const socket = this.#socket;
     socket.on('error', (fault: NodeJS.ErrnoException) => this.#lose(fault));
@@ -107,6 +121,7 @@ export class Connection implements Timed {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.user = null;
+    this.#remember();
     this.#socket.destroy(); // closes the descriptor at once
     this.#owner.ended(this);
   }
@@ -114,6 +129,12 @@ export class Connection implements Timed {
   /** It was kept long enough. */
   expired(): void {
     this.end();
+  }
+
+  #remember(): void {
+    const { origin, tls } = this.dial;
+    if (this.offers) tls?.sessions.distrust(origin);
+    else if (this.#session) tls?.sessions.keep(origin, this.#session);
   }
 
   #received(count: number): boolean {
@@ -134,13 +155,14 @@ export class Connection implements Timed {
   }
 }
 
-const tlsOptions = (dial: Dial, { context, verify }: TlsChoice, onread: OnReadOpts): ConnectionOptions => {
+const tlsOptions = (dial: Dial, { context, verify }: TlsChoice, { onread, session }: { onread: OnReadOpts; session: Buffer | undefined }): ConnectionOptions => {
   const { host } = dial;
   const options: ConnectionOptions & { onread: OnReadOpts } = { // documented, but missing in the types
     onread,
     host: dial.address,
     port: dial.port,
     secureContext: context,
+    session,
     rejectUnauthorized: verify,
     ALPNProtocols: HTTP_1_1,
   };

@@ -11,6 +11,7 @@ import { readHostsFile } from './hosts-file.ts';
 import { createLookup } from './lookup.ts';
 import { createRequestTails, requestHead } from './request-head.ts';
 import { createTlsContext } from './tls-context.ts';
+import { createTlsSessions } from './tls-sessions.ts';
 
 export interface FetcherOptions {
   readonly clock: Clock;
@@ -74,7 +75,7 @@ export interface Fetcher {
 export const createFetcher = (options: FetcherOptions): Fetcher => {
   const { clock, verifyTls } = options;
   const tails = createRequestTails(options.userAgent, options.from);
-  const tls = { context: createTlsContext(verifyTls), verify: verifyTls };
+  const tls = { context: createTlsContext(verifyTls), verify: verifyTls, sessions: createTlsSessions() };
   const deadlines = createDeadlines(clock);
   const connections = createConnections(options.socketsMax, deadlines, options.onSockets);
   const memory = createBodyMemory(options.bodyMemoryBytes);

@@ -70,7 +70,8 @@ export interface Failed {
   readonly cause: FailureCause;
   /**
    * It says nothing about the site: a connection kept from an earlier call ended before any byte of an
-   * answer (the server may have closed it before the request came), or this machine could not call.
+   * answer (the server may have closed it before the request came), the TLS session of an earlier call
+   * was offered and the handshake failed, or this machine could not call.
    */
   readonly unsure: boolean;
   /** What the system said, for a person. */

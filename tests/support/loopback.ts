@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { createServer as createTlsServer, type Server as TlsServer, type TlsOptions } from 'node:tls';
 import { createFetcher, type Call, type Fetcher, type FetcherOptions } from '../../src/fetch/fetcher.ts';
 import { createClock } from '../../src/lib/clock.ts';
 import type { Answered, Exchange, Failed } from '../../src/model/exchange.ts';
 
 export interface Place {
   /** `onRequest` is called with each whole request head; `count` numbers them per server from 1. */
-  serve(onRequest: OnRequest, tls?: TlsOptions): Promise<Served>;
+  serve(onRequest: OnRequest, tls?: TlsOptions, prepare?: (server: TlsServer) => void): Promise<Served>;
   /** Raw: called for each connection. */
   listen(onSocket: (socket: Socket) => void, host?: string): Promise<Served>;
   fetcher(options?: Partial<FetcherOptions>): Fetcher;
@@ -49,7 +49,7 @@ export const onLoopback = async (story: (place: Place) => Promise<void>): Promis
 
   const place: Place = {
     listen: (onSocket, host) => start(createServer(onSocket), 'http', host),
-    async serve(onRequest, tls) {
+    async serve(onRequest, tls, prepare = () => {}) {
       const heads: string[] = [];
       const onSocket = (socket: Socket): void => {
         let text = '';
@@ -65,6 +65,7 @@ export const onLoopback = async (story: (place: Place) => Promise<void>): Promis
         });
       };
       const server = tls === undefined ? createServer(onSocket) : createTlsServer(tls, onSocket);
+      if (tls !== undefined) prepare(server as TlsServer);
       return { ...await start(server, tls === undefined ? 'http' : 'https'), heads };
     },
     fetcher(options = {}) {
