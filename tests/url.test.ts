@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { canonicalize, CANONICAL_VERSION, URL_CHARS_MAX } from '../src/url/canonical.ts';
+import { canonicalize, CANONICAL_VERSION, resolverOf, URL_CHARS_MAX } from '../src/url/canonical.ts';
 import { fingerprint, HASH_VERSION } from '../src/url/fingerprint.ts';
 import { normalizePercent } from '../src/url/percent.ts';
 import { PUBLIC_SUFFIX_VERSION, siteOf } from '../src/url/site.ts';
@@ -110,10 +110,44 @@ test('an address of 2,000 characters is taken and one more is too long', () => {
   assert.equal(canonical(`http://example.org/#${'a'.repeat(1_000_000)}`), 'too-long', 'but endless text is not even parsed');
 });
 
-test('an endless base spoils relative addresses only', () => {
-  const base = `http://example.org/${'a'.repeat(1_000_000)}/`;
-  assert.equal(canonical('http://example.com/x', base), 'http://example.com/x');
-  assert.equal(canonical('x', base), 'not-a-url');
+test('a base that is no address, or endless, spoils relative addresses only', () => {
+  for (const base of [`http://example.org/${'a'.repeat(1_000_000)}/`, 'http://', 'no address', '']) {
+    assert.equal(canonical('http://example.com/x', base), 'http://example.com/x');
+    assert.equal(canonical('HTTP://example.com/%7ex', base), 'http://example.com/~x');
+    assert.equal(canonical('x', base), 'not-a-url');
+  }
+});
+
+const BASES = ['http://a.example/', 'https://a.example/deep/er/page?x=1', 'HTTP://A.Example:80/x', 'https://a.example.:8443/', 'http://me:pw@a.example/b', 'http://[::1]:8080/', 'http://0x7f.1/', 'https://b\u00fccher.example/', 'http://..bad/', 'data:text/html,x', 'not a url', ''];
+/** What plain addresses are made of, and what makes one not plain. */
+const PIECES = ['/', '/', '/', 'a', 'Z9', '_', '-', '~', '.', '..', '?', '=', '&', '#', '%', '%41', '%2e', '\\', ' ', '\n', '\t', '@', ':', '|', '+', ',', ';', '\u00e9', 'x1', 'b.html', 'http://a.example', 'https://a.example', 'http://a.example:80', 'https://a.example:8443', 'HTTP://A.EXAMPLE', 'http:', '//c.example', 'javascript:'];
+
+const HOSTS = ['a.example', 'a', 'a.b.c.d.example', 'A.example', '-.example', 'a--b.example', '-a-.example', 'xn--bcher-kva.example', 'xn--x.example', 'xn--a.example', 'xn--abc-.example', 'xn--zzzzzzz.example', 'xn--99999999.example', 'xn--.example', 'a.xn--p1ai', 'a.xn--zz', 'a.xnx', '1.2.3.4', '1.2.3.4.example', '1.2', '0x7f.1', '0x.a', 'a.0x1', 'a.1', 'a.09', 'a.1a', 'a.e', 'a..example', '.a.example', 'a.example.', 'a_b.example', 'a%2e.example', 'a.\u00e9', 'a b.example', 'me@a.example', 'a.example:', '[::1]', 'localhost', 'xxn--a.example', 'a.axn--b.example',
+  `${'a'.repeat(63)}.example`, `${'a'.repeat(64)}.example`, `${'a.'.repeat(122)}example`, `${'a.'.repeat(123)}example`, `${'a.'.repeat(124)}example`, `${'a.'.repeat(200)}example`];
+
+test('an address that is plain is what parsing makes of it', () => {
+  const chance = createChance(11);
+  const plain = { path: 0, url: 0 };
+  for (const base of BASES) {
+    const resolve = resolverOf(base);
+    const same = (raw: string): void => {
+      const parsed = canonicalize(` ${raw}`, base); // the blank goes, but it is not plain with it
+      assert.deepEqual([canonicalize(raw, base), resolve(raw)], [parsed, parsed], JSON.stringify([raw.slice(0, 100), base]));
+    };
+    for (const first of ['', ...PIECES]) for (const second of PIECES) for (const third of ['', ...PIECES]) same(first + second + third);
+    for (let i = 0; i < 20_000; i++) {
+      const raw = Array.from({ length: 1 + chance(9) }, () => PIECES[chance(PIECES.length)]).join('');
+      same(raw);
+      if (/^\/[\w/]+$/.test(raw)) plain.path++;
+      if (/^https?:\/\/a\.example\/[\w/]*$/.test(raw)) plain.url++;
+    }
+    for (const length of [URL_CHARS_MAX - 30, URL_CHARS_MAX]) for (let i = 0; i < 40; i++) for (const head of ['/', 'http://c.example/']) same(head + 'x'.repeat(length - i));
+  }
+  for (const host of HOSTS) for (const rest of ['', '/', '/a', ':80/', ':8080/a', '?q', '/?q', '/a?']) for (const scheme of ['http://', 'https://', 'HTTP://', 'ftp://', 'http:/', 'http:', 'http//', '']) {
+    const raw = scheme + host + rest;
+    assert.deepEqual(canonicalize(raw), canonicalize(` ${raw}`), raw);
+  }
+  assert.ok(plain.path > 300 && plain.url > 100, JSON.stringify(plain));
 });
 
 test('escapes are never decoded into something that has another meaning', () => {

@@ -45,13 +45,13 @@ export interface WarcinfoInput {
 type Field = readonly [name: string, value: string];
 interface Draft {
   readonly fields: readonly Field[];
-  /** What the block is made of, in order. */
-  readonly block: readonly Uint8Array[];
+  /** What the block is made of, in order; text is latin1. */
+  readonly block: readonly (string | Uint8Array)[];
   /** No use to compress it (again). */
   readonly packed: boolean;
 }
 
-const RECORD_END = Buffer.from('\r\n\r\n');
+const RECORD_END = '\r\n\r\n';
 
 /** All records of a visit, one gzip member each: robots.txt first, then the page. */
 export const recordGroup = (input: RecordInput): RecordGroup => {
@@ -157,8 +157,8 @@ const exchangeRecords = (exchange: Answered, marks: readonly Field[], digest: st
   return {
     id,
     members: [
-      member({ fields: response, block: [Buffer.from(storedHead(exchange), 'latin1'), exchange.body], packed: looksPacked(exchange.body) }),
-      member({ fields: request, block: [Buffer.from(exchange.requestHead, 'latin1')], packed: false }),
+      member({ fields: response, block: [storedHead(exchange), exchange.body], packed: looksPacked(exchange.body) }),
+      member({ fields: request, block: [exchange.requestHead], packed: false }),
     ],
   };
 };
@@ -177,7 +177,7 @@ const conversion = (of: { input: RecordInput; page: Answered; text: string; id: 
   if (refersTo !== null) fields.push(['WARC-Refers-To', refersTo], ['WARC-Refers-To-Target-URI', page.url], ['WARC-Refers-To-Date', at]);
   else if (page.truncated !== null) fields.push(['WARC-Truncated', page.truncated]);
   if (input.charset !== undefined) fields.push(['Gossamer-Charset', input.charset]);
-  const block = Buffer.from(text);
+  const block = bytesOfText(text);
   // A response has the digest of its payload, and every record the checksum of its gzip member; the text has nothing else.
   fields.push(['WARC-Block-Digest', payloadDigest(block)]);
   return member({ fields, block: [block], packed: false });
@@ -185,14 +185,27 @@ const conversion = (of: { input: RecordInput; page: Answered; text: string; id: 
 
 const member = (draft: Draft): Uint8Array => {
   const blockBytes = bytesOf(draft.block);
-  const head = Buffer.from(`WARC/1.1\r\n${fieldLines([...draft.fields, ['Content-Length', String(blockBytes)]])}\r\n`);
-  const length = head.length + blockBytes + RECORD_END.length;
-  const raw = layInto(length <= bench.length ? bench : new Uint8Array(length), [head, ...draft.block, RECORD_END]);
-  return packMember(raw, draft.packed);
+  const head = `WARC/1.1\r\n${fieldLines(draft.fields)}Content-Length: ${blockBytes}\r\n\r\n`;
+  const headBytes = Buffer.byteLength(head);
+  const length = headBytes + blockBytes + RECORD_END.length;
+  const raw = length <= bench.length ? bench : Buffer.allocUnsafeSlow(length);
+  raw.write(head, 'utf8');
+  layInto(raw, headBytes, draft.block);
+  raw.write(RECORD_END, length - RECORD_END.length, 'latin1');
+  return packMember(raw.subarray(0, length), draft.packed);
 };
 
 /** Where records are laid out to be packed, which leaves nothing of them here; pages of common size then need no memory of their own. */
-const bench = new Uint8Array(1024 * 1024);
+const bench = Buffer.allocUnsafeSlow(1024 * 1024);
+/** And where the text of such a page is, until it is laid out. */
+const textBench = Buffer.allocUnsafeSlow(256 * 1024);
+
+const bytesOfText = (text: string): Uint8Array => {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > textBench.length) return Buffer.from(text);
+  textBench.write(text, 'utf8');
+  return textBench.subarray(0, bytes);
+};
 
 const fieldLines = (fields: readonly Field[]): string => {
   let lines = '';
@@ -207,7 +220,12 @@ const oneLine = (value: string): string =>
 
 const recordId = (): string => `<urn:uuid:${randomUUID()}>`;
 
-const isoDate = (at: number): string => new Date(at).toISOString();
+let lastDate = { at: NaN, text: '' };
+/** The records of a page have the same one. */
+const isoDate = (at: number): string => {
+  if (at !== lastDate.at) lastDate = { at, text: new Date(at).toISOString() };
+  return lastDate.text;
+};
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 /** RFC 4648, 6, for lengths that are a multiple of 5: nothing to pad. */
@@ -226,16 +244,20 @@ const base32 = (bytes: Uint8Array): string => {
   return text;
 };
 
-const bytesOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, part) => sum + part.length, 0);
+const bytesOf = (parts: readonly (string | Uint8Array)[]): number => parts.reduce((sum, part) => sum + part.length, 0);
 
 /** In memory of its own, never in Node's shared pool: it will be transferred to another thread. */
-const joined = (parts: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> => layInto(new Uint8Array(length), parts);
+const joined = (parts: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> => {
+  const room = Buffer.from(new ArrayBuffer(length));
+  layInto(room, 0, parts);
+  return new Uint8Array(room.buffer);
+};
 
-const layInto = (room: Uint8Array<ArrayBuffer>, parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
-  let at = 0;
+const layInto = (room: Buffer, from: number, parts: readonly (string | Uint8Array)[]): void => {
+  let at = from;
   for (const part of parts) {
-    room.set(part, at);
+    if (typeof part === 'string') room.write(part, at, 'latin1');
+    else room.set(part, at);
     at += part.length;
   }
-  return room.subarray(0, at);
 };

@@ -4,7 +4,7 @@ import type { Findings } from '../model/findings.ts';
 import type { AcceptLinks } from '../model/hooks.ts';
 import type { CanonicalUrl, Link } from '../model/link.ts';
 import type { HookRefusal, ScopeRefusal } from '../model/outcome.ts';
-import { canonicalize, type Address } from '../url/canonical.ts';
+import { resolverOf, type Address } from '../url/canonical.ts';
 import { judgeLink, type Scope } from '../url/scope.ts';
 import { siteOf } from '../url/site.ts';
 import type { RecentlyAdmitted } from './recent.ts';
@@ -52,14 +52,15 @@ export const createRouter = ({ scope, recent, accept }: RouterParts): Router => 
   const gather = (hrefs: readonly string[], base: string, made: (address: Address) => Link | null): Link[] => {
     const links: Link[] = [];
     const met = new Set<CanonicalUrl>();
+    const resolve = resolverOf(base);
     for (const href of hrefs) {
-      const address = canonicalize(href, base);
+      const address = resolve(href);
       if (typeof address === 'string') {
         refuse(address);
         continue;
       }
       // Most links of a page are known: the cheap look comes before the site and the scope.
-      if (met.has(address.url) || recent.has(address.url)) continue;
+      if (recent.has(address.url) || met.has(address.url)) continue;
       met.add(address.url);
       const link = made(address);
       if (link) links.push(link);

@@ -21,9 +21,8 @@ import { openHeart } from './heart.ts';
 import { createHookLog } from './hook-log.ts';
 import { openHooks } from './hooks.ts';
 import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
-import { createPageWork, workOrLost } from './page-work.ts';
 import { createParsePool } from './parse-pool.ts';
-import { createStoreClient } from './store-port.ts';
+import { createStoreClient } from './store-client.ts';
 import { createVisitTimes } from './visit-times.ts';
 import { openVitals } from './vitals.ts';
 
@@ -70,21 +69,24 @@ const scope = createScope({
 });
 const hookLog = createHookLog({ path: settings.hooks, thread: start.name, warn: (message) => tell({ kind: 'log', level: 'warn', message, fields: { kind: null } }) });
 const hooks = settings.hooks === '' ? null : await openHooks({ path: settings.hooks, heart, onTrouble: hookLog.note });
-const workHere = createPageWork({ ...start, extract: hooks?.extract });
 let refused: Crew['refused'] = {};
 
-/** The heart says which page is being parsed, so that a page that ends this thread is known afterwards. */
-const parseHere = async (job: ParseJob): Promise<Parsed> => {
-  heart.busy(job.lease);
-  const parsed = workOrLost(workHere, job);
-  heart.busy();
-  return parsed;
+/** Parses in this thread. The heart says which page it is, so that one that ends this thread is known afterwards. */
+const openParser = async (): Promise<(job: ParseJob) => Parsed> => {
+  const { createPageWork, workOrLost } = await import('./page-work.ts');
+  const work = createPageWork({ ...start, extract: hooks?.extract });
+  return (job) => {
+    heart.busy(job.lease);
+    const parsed = workOrLost(work, job);
+    heart.busy();
+    return parsed;
+  };
 };
+const parseHere = settings.parsers === 0 ? await openParser() : null;
 
 const parse = async (job: ParseJob): Promise<Parsed> => {
-  const here = settings.parsers === 0;
-  const parsed = await (here ? parseHere : pool.parse)(job);
-  meter.parsed(parsed, here);
+  const parsed = parseHere ? parseHere(job) : await pool.parse(job);
+  meter.parsed(parsed, parseHere !== null);
   if (parsed.kind === 'parsed') parsed.troubles.forEach(hookLog.note);
   return parsed;
 };

@@ -5,7 +5,7 @@ import type { Census } from '../model/census.ts';
 import { cellOf, cellsBy, openDistribution, openMeter, type Distribution, type Meter } from '../observe/metrics/cells.ts';
 import type { TimedVerb } from '../observe/metrics/table.ts';
 import type { StoreKind } from '../store/place.ts';
-import type { StoreCall } from '../store/sqlite/store.ts';
+import type { StoreCall } from '../store/call.ts';
 
 /** The numbers of one client of the store. Their only writer is the store thread, also when the client has died and another follows it. */
 export interface ClientMeter {

@@ -17,7 +17,7 @@ import { toFault } from './fault.ts';
 import type { FromStoreThread, ThreadStart, ToStoreThread } from './messages.ts';
 import { openClientMeter, openStoreTimes, watchConnections } from './store-meter.ts';
 import { openVitals } from './vitals.ts';
-import { createSharedServer, createStoreServer, type OnSlow, type StoreServer } from './store-port.ts';
+import { createSharedServer, createStoreServer, type OnSlow, type StoreServer } from './store-server.ts';
 
 const start = workerData as ThreadStart;
 const main = parentPort!;

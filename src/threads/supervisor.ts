@@ -11,7 +11,7 @@ import { kindOf } from '../store/place.ts';
 import { ThreadFault, toFault, type Fault } from './fault.ts';
 import { newHeart, openHeart, type Heart } from './heart.ts';
 import type { FetchReport, FetchStart, FromFetchThread, FromStoreThread, ThreadStart, ToFetchThread, ToStoreThread } from './messages.ts';
-import { createStoreClient } from './store-port.ts';
+import { createStoreClient } from './store-client.ts';
 import { leaseMsOf } from './visit-times.ts';
 
 /** Threads that may die within this time before the crawl is stopped: more is not bad luck but a defect or a lack of memory. */

@@ -33,13 +33,15 @@ export interface Address {
  * fields write it and no server is known to tell the two apart. All else is kept, for it can name
  * another page: a trailing slash, the order and case of the query, `|`, doubled slashes.
  *
- * This runs for every link of every page: one parse, then plain string cuts. The setters of URL
- * cost more than the parse.
+ * This runs for every link of every page: a look whether it is there already, or one parse, then plain
+ * string cuts. The setters of URL cost more than the parse.
  */
 export const canonicalize = (raw: string, base?: string): Address | ScopeRefusal => {
   if (raw.length > RAW_CHARS_MAX) return 'too-long';
-  // An endless <base> would be parsed again for each link of its page; no relative link could fit below it.
-  const parsed = URL.parse(raw, base !== undefined && base.length > RAW_CHARS_MAX ? undefined : base);
+  const plain = raw.length <= URL_CHARS_MAX ? readPlain(raw) : null;
+  if (plain) return plain;
+  // An endless <base> would be parsed again for each link of its page; no relative link could fit below it. One that is no address spoils these only, too.
+  const parsed = URL.parse(raw, base !== undefined && base.length > RAW_CHARS_MAX ? undefined : base) ?? URL.parse(raw);
   if (parsed === null) return 'not-a-url';
   const href = parsed.href;
   const hostAt = href.startsWith('https://') ? 8 : href.startsWith('http://') ? 7 : 0;
@@ -62,6 +64,29 @@ export const canonicalize = (raw: string, base?: string): Address | ScopeRefusal
   const origin = href.slice(0, hostAt) + host + port;
   if (origin.length + path.length > URL_CHARS_MAX) return 'too-long';
   return { url: (origin + path) as CanonicalUrl, origin, host, path };
+};
+
+/** A path, and a query if there is one, of which parsing changes nothing: no escapes, no dot segments, no empty ones. */
+const PLAIN_PATH = /^(?=\/)(?:\/[\w~-][\w.~-]*)*\/?(?:\?[\w.~=&-]+)?$/;
+/** The same behind a host that is no number: lower case, no port, and none of the labels that stand for other scripts. */
+const PLAIN_URL = /^(https?:\/\/((?:(?!xn--)[a-z0-9-]+\.)+(?!xn--)[a-z]{2,}))((?=\/)(?:\/[\w~-][\w.~-]*)*\/?(?:\?[\w.~=&-]+)?)$/;
+
+/** Most addresses are in their canonical form as they are written; to see that costs a fifth of parsing them. */
+const readPlain = (raw: string): Address | null => {
+  const found = PLAIN_URL.exec(raw);
+  if (found === null || found[2]!.length > HOST_CHARS_MAX) return null;
+  return { url: raw as CanonicalUrl, origin: found[1]!, host: found[2]!, path: found[3]! };
+};
+
+/** `canonicalize` for the addresses of one page, many of which are plain paths of its own origin. */
+export const resolverOf = (base: string): ((raw: string) => Address | ScopeRefusal) => {
+  const own = canonicalize(base);
+  if (typeof own === 'string') return (raw) => canonicalize(raw, base);
+  const { origin, host } = own;
+  return (raw) => {
+    if (origin.length + raw.length > URL_CHARS_MAX || !PLAIN_PATH.test(raw)) return canonicalize(raw, base);
+    return { url: (origin + raw) as CanonicalUrl, origin, host, path: raw };
+  };
 };
 
 /**

@@ -3,7 +3,8 @@
 import { StoreFault, type Archive, type Store } from '../../src/frontier/store.ts';
 import type { Place } from '../../src/model/settlement.ts';
 import type { DeadRecords } from '../../src/store/shared-crawl.ts';
-import { storeOver, type SqliteStore, type StoreCall } from '../../src/store/sqlite/store.ts';
+import { storeOver, type StoreCall } from '../../src/store/call.ts';
+import type { SqliteStore } from '../../src/store/sqlite/store.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 /** `slow`: the answer is long on its way; `late`: the call is. `within`: something happens while the store is at it. */

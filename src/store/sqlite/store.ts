@@ -1,11 +1,10 @@
 /** The embedded store: one SQLite database, written by the one thread that opens it. */
 
 import { DatabaseSync } from 'node:sqlite';
-import { StoreFault, type Archive, type Ask, type Order, type Store } from '../../frontier/store.ts';
+import { StoreFault, type Archive, type Store } from '../../frontier/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ArchiveEnd, Census } from '../../model/census.ts';
-import type { Link } from '../../model/link.ts';
-import type { Settlement } from '../../model/settlement.ts';
+import { rowsOf, storeOver, type StoreCall } from '../call.ts';
 import { admit } from './admit.ts';
 import { inTransaction, openBook, readTally, type Book } from './book.ts';
 import { censusOf } from './census.ts';
@@ -30,14 +29,6 @@ export interface SqliteStoreOptions {
   readonly checkpointRows?: number;
 }
 
-/** One call of a verb, for those that send several at once. */
-export type StoreCall =
-  | { readonly verb: 'admit'; readonly links: readonly Link[]; readonly siteWaitingMax: number | null }
-  | { readonly verb: 'claim'; readonly ask: Ask }
-  | { readonly verb: 'settle'; readonly settlements: readonly Settlement[] }
-  | { readonly verb: 'steer'; readonly orders: readonly Order[] }
-  | { readonly verb: 'census' };
-
 /** In milliseconds. */
 export type OnTime = (what: StoreCall['verb'] | 'commit', tookMs: number) => void;
 
@@ -53,18 +44,6 @@ export interface SqliteStore extends Store {
 
 /** About 20 MiB of log between two checkpoints: long enough to be rare, short enough to be quick. */
 const CHECKPOINT_ROWS = 5_000;
-
-/** Rows that a call may write, roughly. */
-export const rowsOf = (call: StoreCall): number => {
-  switch (call.verb) {
-    case 'admit': return call.links.length;
-    case 'claim': return call.ask.visits;
-    case 'settle': return 2 * call.settlements.length;
-    case 'steer':
-    case 'census': return 0;
-    default: return call satisfies never;
-  }
-};
 
 /** Opening frees every lease: nothing outlives the process in an embedded store. */
 export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
@@ -123,16 +102,6 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
     }),
   };
 };
-
-/** The verbs of a store as calls that are sent somewhere. */
-export const storeOver = (send: <T>(call: StoreCall) => Promise<T>, close: Store['close']): Store => ({
-  admit: (links, siteWaitingMax = null) => send({ verb: 'admit', links, siteWaitingMax }),
-  claim: (ask) => send({ verb: 'claim', ask }),
-  settle: (settlements) => send({ verb: 'settle', settlements }),
-  steer: (orders) => send({ verb: 'steer', orders }),
-  census: () => send({ verb: 'census' }),
-  close,
-});
 
 const perform = (book: Book, call: StoreCall): unknown => {
   switch (call.verb) {

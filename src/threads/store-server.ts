@@ -1,50 +1,14 @@
-/** The store on both ends of a message port: a client with the store's verbs, and the server in the store thread. */
+/** The store's end of its message ports: answers the calls of all clients, in the store thread. */
 
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
-import type { Store } from '../frontier/store.ts';
 import type { Census } from '../model/census.ts';
+import { performOn, rowsOf, type StoreCall } from '../store/call.ts';
 import type { SharedStore } from '../store/shared.ts';
-import { rowsOf, storeOver, type SqliteStore, type StoreCall } from '../store/sqlite/store.ts';
-import { ThreadFault, toFault, type Fault } from './fault.ts';
+import type { SqliteStore } from '../store/sqlite/store.ts';
+import { toFault } from './fault.ts';
+import type { Reply, Request } from './store-client.ts';
 import { freedHolder, givenUpIn, mayGiveUp, type ClientMeter, type StoreTimes } from './store-meter.ts';
-
-interface Request {
-  readonly id: number;
-  readonly call: StoreCall;
-}
-
-type Reply = { readonly id: number; readonly result: unknown } | { readonly id: number; readonly fault: Fault };
-
-/** Every verb is one message and one reply. `close` ends the port, not the store. */
-export const createStoreClient = (port: MessagePort): Store => {
-  const pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-  let last = 0;
-  let gone: Fault | null = null;
-  port.on('message', (reply: Reply) => {
-    const waiter = pending.get(reply.id)!;
-    pending.delete(reply.id);
-    if ('fault' in reply) waiter.reject(new ThreadFault(reply.fault));
-    else waiter.resolve(reply.result);
-  });
-  port.on('close', () => {
-    gone = { message: 'the store thread has ended', advice: 'resume the crawl', stack: '', diskFull: false };
-    for (const waiter of pending.values()) waiter.reject(new ThreadFault(gone));
-    pending.clear();
-  });
-  const send = <T>(call: StoreCall): Promise<T> =>
-    new Promise((resolve, reject) => {
-      if (gone) return reject(new ThreadFault(gone));
-      const id = ++last;
-      pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      port.postMessage({ id, call } satisfies Request, recordsOf(call));
-    });
-  return storeOver(send, async () => port.close());
-};
-
-/** Records are handed over, not copied. */
-const recordsOf = (call: StoreCall): ArrayBuffer[] =>
-  call.verb === 'settle' ? call.settlements.flatMap((one) => (one.records ? [one.records.bytes.buffer] : [])) : [];
 
 export interface StoreServer {
   /** Answers the calls of this client from now on, and counts them for it. */
@@ -153,14 +117,14 @@ export const createSharedServer = (store: SharedStore, { onSlow, onTime }: Watch
   /** Those that others give up in the same moment are counted too; they are few, and the moment is short. */
   const steered = async (call: StoreCall): Promise<unknown> => {
     const before = givenUpIn(await store.census());
-    const result = await perform(store, call);
+    const result = await performOn(store, call);
     meters.get(freedHolder(call) ?? '')?.gaveUp(givenUpIn(await store.census()) - before);
     return result;
   };
   const answer = async ({ port, meter }: Client, { id, call }: Request): Promise<void> => {
     const begun = performance.now();
     try {
-      const result = await (mayGiveUp(call) ? steered(call) : perform(store, call));
+      const result = await (mayGiveUp(call) ? steered(call) : performOn(store, call));
       meter.note(call, result);
       port.postMessage({ id, result } satisfies Reply);
     } catch (error) {
@@ -184,15 +148,4 @@ export const createSharedServer = (store: SharedStore, { onSlow, onTime }: Watch
       while (underWay.size > 0) await Promise.all(underWay);
     },
   };
-};
-
-const perform = (store: SharedStore, call: StoreCall): Promise<unknown> => {
-  switch (call.verb) {
-    case 'admit': return store.admit(call.links, call.siteWaitingMax);
-    case 'claim': return store.claim(call.ask);
-    case 'settle': return store.settle(call.settlements);
-    case 'steer': return store.steer(call.orders);
-    case 'census': return store.census();
-    default: return call satisfies never;
-  }
 };
