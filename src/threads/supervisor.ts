@@ -249,8 +249,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
       stopping = true;
       await Promise.all([terminate('fetch'), terminate('parse')]);
       const timer = setTimeout(() => void storeThread.worker.terminate(), HALT_MS);
-      await closeStore(true);
-      clearTimeout(timer);
+      await closeStore(true).finally(() => clearTimeout(timer));
     },
   };
 };
