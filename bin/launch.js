@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
 /**
@@ -22,6 +22,7 @@ const rememberCompiled = () => {
   if (process.env.NODE_COMPILE_CACHE !== undefined || process.env.NODE_DISABLE_COMPILE_CACHE !== undefined) return; // somebody knows better
   try {
     const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+    if (!isAbsolute(caches)) return; // an empty HOME, or a variable that says nothing of worth: this folder is not for caches
     const ours = join(caches, 'gossamer');
     makeFolder(caches);
     makeFolder(ours);

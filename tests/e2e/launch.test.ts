@@ -13,8 +13,8 @@ after(() => rmSync(home, { recursive: true, force: true }));
 /** Nothing that this test run itself has set. */
 const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, XDG_CACHE_HOME: ___, ...plain } = process.env;
 
-const assertStarts = async (env: NodeJS.ProcessEnv): Promise<void> => {
-  const ran = await runBinary(['--version'], { env: { ...plain, ...env }, deadlineMs: 20_000 });
+const assertStarts = async (env: NodeJS.ProcessEnv, cwd = home): Promise<void> => {
+  const ran = await runBinary(['--version'], { env: { ...plain, ...env }, cwd, deadlineMs: 20_000 });
   assert.deepEqual([ran.code, ran.signal, ran.stderr], [0, null, '']);
   assert.match(ran.stdout, /^gossamer \d/);
 };
@@ -47,6 +47,15 @@ test('where nothing can be remembered the binary starts all the same', async () 
   // In /proc nobody can make a folder, and Node's own way of making several at once would try for ever.
   for (const caches of [file, join(file, 'below'), join(home, 'not', 'there'), '/proc', '/proc/1/none']) await assertStarts({ XDG_CACHE_HOME: caches });
   await assertStarts({ HOME: '/proc' });
+});
+
+test('without a home nothing is remembered, least of all in the folder that somebody is in', async () => {
+  const here = join(home, 'here');
+  mkdirSync(here);
+  await assertStarts({ HOME: '' }, here);
+  await assertStarts({ HOME: 'relative' }, here);
+  await assertStarts({ HOME: home, XDG_CACHE_HOME: 'relative' }, here);
+  assert.deepEqual(readdirSync(here), []);
 });
 
 test('NODE_DISABLE_COMPILE_CACHE and NODE_COMPILE_CACHE are heeded', async () => {
