@@ -1,6 +1,7 @@
 /** The cheap rules of style, kept by a test. */
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
@@ -24,6 +25,15 @@ const roomOf = (file: string): string => file.split('/')[1]!.replace(/\.ts$/, ''
 const layerOf = (file: string): number => LAYERS.findIndex((rooms) => rooms.includes(roomOf(file)));
 const importsOf = (file: string): string[] =>
   [...textOf(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) => relative(root, join(root, dirname(file), path!)));
+
+/** What a clone has at its top. */
+const AT_TOP = /^(\.ci|bench|bin|demo|deploy|docs|examples|src|tests|tools|\.gitignore|\.npmrc|CHANGELOG\.md|README\.md|package(-lock)?\.json|tsconfig(\.\w+)?\.json)$/;
+
+test('nothing was committed that a run or a tool left lying about', (t) => {
+  const { status, stdout } = spawnSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' });
+  if (status !== 0) return t.skip('not a clone');
+  assert.deepEqual([...new Set(stdout.trim().split('\n').map((file) => file.split('/')[0]!))].filter((name) => !AT_TOP.test(name)), []);
+});
 
 test('every source file belongs to a room', () => {
   assert.deepEqual(sources.filter((file) => layerOf(file) < 0), []);

@@ -103,8 +103,7 @@ class CrawlRun {
 
   /** The first reason counts, but what goes wrong while the run ends in order is not hidden by it; being told to hurry is heard later too. */
   end(reason: EndReason): void {
-    const before = this.#reason;
-    this.#reason = before === null || reason === 'halted' || (isTrouble(reason) && before !== 'halted' && !isTrouble(before)) ? reason : before;
+    if (this.#reason === null || weightOf(reason) > weightOf(this.#reason)) this.#reason = reason;
     this.#ending.abort();
     if (reason === 'halted') this.#halting.abort();
   }
@@ -262,7 +261,8 @@ class CrawlRun {
   }
 }
 
-const isTrouble = (reason: EndReason): boolean => reason === 'fault' || reason === 'disk';
+/** A reason gives way to a heavier one. */
+const weightOf = (reason: EndReason): number => (reason === 'halted' ? 2 : reason === 'fault' || reason === 'disk' ? 1 : 0);
 
 /** Linux gives it as a file, which cannot be opened while no descriptor is left: no reason to end a crawl. */
 const memoryBytes = (): number => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { runBinary } from '../support/binary.ts';
+import { assertCode, onStage, plainPlan } from '../support/stage.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'gossamer-launch-'));
 after(() => rmSync(home, { recursive: true, force: true }));
@@ -30,6 +31,15 @@ test('what was compiled is remembered in the cache of the home directory, or whe
   await assertStarts({ HOME: home, XDG_CACHE_HOME: caches });
   assert.equal(filesIn(join(caches, 'gossamer')).length, remembered.length);
 });
+
+test('what the threads of a crawl compiled is remembered, too', () =>
+  onStage(plainPlan(1, 2), async (stage) => {
+    const caches = join(home, 'of-threads');
+    await assertStarts({ XDG_CACHE_HOME: caches });
+    const before = filesIn(caches).length; // all of the program that the main thread has
+    assertCode(await runBinary(stage.crawlWords(), { env: { ...plain, XDG_CACHE_HOME: caches } }), 0);
+    assert.ok(filesIn(caches).length > before + 20, `${before}, then ${filesIn(caches).length}`);
+  }));
 
 test('damage in it is not noticed', async () => {
   const ours = join(home, 'damaged');
