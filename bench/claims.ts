@@ -1,8 +1,10 @@
 /**
- * `npm run bench -- claims`: how long a claim takes on each store while hundreds of visits are under way and millions of links wait.
+ * `npm run bench -- claims`: how long a claim takes on each store while hundreds of visits are under way and millions
+ * of links wait.
  *
- * The claim loop of a fetch thread, over the message port of the real store thread, as in a crawl; visits are a random wait, then
- * admit their links and settle, batched as crew.ts does. There is no web and no archive. The time of a claim is what the loop waits.
+ * The claim loop of a fetch thread, over the message port of the real store thread, as in a crawl; visits are a random
+ * wait, then admit their links and settle, batched as crew.ts does. There is no web and no archive. The time of a claim
+ * is what the loop waits.
  */
 
 import { availableParallelism } from 'node:os';
@@ -37,7 +39,9 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     /** How long a visit takes: from-to. */
     'visit-ms': { type: 'string', default: '50-500' },
-    /** Of a site, start to start. With 5 s, 100,000 sites give 20,000 visits a second: there is always one that is due. */
+    /**
+     * Of a site, start to start. With 5 s, 100,000 sites give 20,000 visits a second: there is always one that is due.
+     */
     'delay-ms': { type: 'string', default: '5000' },
     /** That a visit admits. */
     'new-links': { type: 'string', default: '2' },
@@ -112,13 +116,21 @@ const runCase = async ({ store, clock, load, place, slots }: Case): Promise<Trie
     await clock.sleep(ERROR_PAUSE_MS, stop.signal);
   };
 
-  const links = createGroup<Link>(async (batch) => void (await store.admit(batch, settings.maxWaitingPerSite)), ADMITTED_MAX);
+  const links = createGroup<Link>(
+    async (batch) => void (await store.admit(batch, settings.maxWaitingPerSite)),
+    ADMITTED_MAX,
+  );
   const settlements = createGroup<Settlement>(async (batch) => void (await store.settle(batch)), SETTLED_MAX);
   const visit = async (leased: Visit): Promise<void> => {
     await clock.sleep(VISIT_MS_LEAST + Math.random() * (VISIT_MS_MOST - VISIT_MS_LEAST));
     try {
       if (NEW_LINKS > 0) await links.add(load.fresh(NEW_LINKS));
-      await settlements.add([{ ...settled(leased), pace: { dueAt: leased.claimedAt + DELAY_MS, delayMs: DELAY_MS, crawlDelayMs: 0, responseMs: 50, failures: 0 } }]);
+      await settlements.add([
+        {
+          ...settled(leased),
+          pace: { dueAt: leased.claimedAt + DELAY_MS, delayMs: DELAY_MS, crawlDelayMs: 0, responseMs: 50, failures: 0 },
+        },
+      ]);
       if (measuring) tried.visits++;
     } catch (error) {
       await note(error);
@@ -129,7 +141,13 @@ const runCase = async ({ store, clock, load, place, slots }: Case): Promise<Trie
     const startedAt = performance.now();
     try {
       const claimed = await store.claim({
-        holder: 'fetch-1', shards: ALL_SHARDS, visits, delayMs: DELAY_MS, pagesMax: null, sitePagesMax: null, leaseMs: place.kind === 'sqlite' ? null : leaseMsOf(settings),
+        holder: 'fetch-1',
+        shards: ALL_SHARDS,
+        visits,
+        delayMs: DELAY_MS,
+        pagesMax: null,
+        sitePagesMax: null,
+        leaseMs: place.kind === 'sqlite' ? null : leaseMsOf(settings),
       });
       if (counts) {
         tried.claimsMs.push(performance.now() - startedAt);
@@ -146,8 +164,11 @@ const runCase = async ({ store, clock, load, place, slots }: Case): Promise<Trie
   const loop = runClaimLoop({ clock, slots, claim, visit, stop: stop.signal }, gauges);
   await clock.sleep(RAMP_MS, stop.signal);
   measuring = true;
-  await telling(() => `${place.kind}, ${slots} concurrent visits: ${writeCount(tried.visits)} visits in ${writeCount(tried.claimsMs.length)} claims, the longest ${fixed(longest(tried), 0)} ms`,
-    () => clock.sleep(MEASURE_MS, stop.signal));
+  await telling(
+    () =>
+      `${place.kind}, ${slots} concurrent visits: ${writeCount(tried.visits)} visits in ${writeCount(tried.claimsMs.length)} claims, the longest ${fixed(longest(tried), 0)} ms`,
+    () => clock.sleep(MEASURE_MS, stop.signal),
+  );
   measuring = false;
   clearInterval(looking);
   stop.abort();
@@ -157,14 +178,31 @@ const runCase = async ({ store, clock, load, place, slots }: Case): Promise<Trie
 
 /** Not Math.max with a spread: there may be more claims than a call takes arguments. */
 const longest = ({ claimsMs }: Tried): number => claimsMs.reduce((most, ms) => Math.max(most, ms), 0);
-const quantile = (sorted: readonly number[], share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+const quantile = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 
-const lineOf = (tried: Tried, { kind, slots, waiting, warnings }: { kind: string; slots: number; waiting: number; warnings: number }): string => {
+const lineOf = (
+  tried: Tried,
+  { kind, slots, waiting, warnings }: { kind: string; slots: number; waiting: number; warnings: number },
+): string => {
   const sorted = tried.claimsMs.toSorted((a, b) => a - b);
   const mean = tried.underWay.reduce((sum, n) => sum + n, 0) / Math.max(1, tried.underWay.length);
   const errors = [...tried.errors.values()].reduce((sum, n) => sum + n, 0);
-  return `| ${[kind, writeCount(slots), writeCount(waiting), writeCount(mean), writeCount(sorted.length), writeCount(tried.visits), writeCount((tried.visits * 1_000) / MEASURE_MS),
-    fixed(quantile(sorted, 0.5), 0), fixed(quantile(sorted, 0.99), 0), fixed(longest(tried), 0), writeCount(tried.short), warnings, errors].join(' | ')} |`;
+  return `| ${[
+    kind,
+    writeCount(slots),
+    writeCount(waiting),
+    writeCount(mean),
+    writeCount(sorted.length),
+    writeCount(tried.visits),
+    writeCount((tried.visits * 1_000) / MEASURE_MS),
+    fixed(quantile(sorted, 0.5), 0),
+    fixed(quantile(sorted, 0.99), 0),
+    fixed(longest(tried), 0),
+    writeCount(tried.short),
+    warnings,
+    errors,
+  ].join(' | ')} |`;
 };
 
 const measureStore = async (place: StorePlace): Promise<void> => {
@@ -175,7 +213,12 @@ const measureStore = async (place: StorePlace): Promise<void> => {
   };
   const supervisor: Supervisor = await startSupervisor({
     start: {
-      settings, dir: place.dir, userAgent: 'Gossamer/bench', productToken: 'gossamer', version: 'bench', logPages: false,
+      settings,
+      dir: place.dir,
+      userAgent: 'Gossamer/bench',
+      productToken: 'gossamer',
+      version: 'bench',
+      logPages: false,
       store: { url: place.url, crawl: 'bench', member: 'm1', shards: SHARDS },
     },
     onFault: ({ message }) => warn(`the store thread is gone: ${message}`),
@@ -191,16 +234,21 @@ const measureStore = async (place: StorePlace): Promise<void> => {
       const before = warnings.length;
       const tried = await runCase({ store, clock: createClock(anchor), load, place, slots });
       console.log(lineOf(tried, { kind: place.kind, slots, waiting, warnings: warnings.length - before }));
-      for (const [message, times] of tried.errors) console.error(`${place.kind}, ${slots} concurrent visits: ${times} times: ${message}`);
+      for (const [message, times] of tried.errors)
+        console.error(`${place.kind}, ${slots} concurrent visits: ${times} times: ${message}`);
     }
   } finally {
     await supervisor.halt();
   }
 };
 
-console.log(`Claims with ${writeCount(Number(values.links))} links waiting on ${writeCount(Number(values.sites))} sites with a delay of ${values['delay-ms']} ms; visits of ${values['visit-ms']} ms that admit ` +
-  `${NEW_LINKS} new links each; ${values.seconds} s a case after ${RAMP_MS / 1_000} s of ramp; ${availableParallelism()} cores, Node ${process.version}\n`);
-console.log('| store | concurrent visits | waiting links | under way, mean | claims | visits | visits/s | claim ms: p50 | p99 | maximum | claims that found too few due | warnings | errors |');
+console.log(
+  `Claims with ${writeCount(Number(values.links))} links waiting on ${writeCount(Number(values.sites))} sites with a delay of ${values['delay-ms']} ms; visits of ${values['visit-ms']} ms that admit ` +
+    `${NEW_LINKS} new links each; ${values.seconds} s a case after ${RAMP_MS / 1_000} s of ramp; ${availableParallelism()} cores, Node ${process.version}\n`,
+);
+console.log(
+  '| store | concurrent visits | waiting links | under way, mean | claims | visits | visits/s | claim ms: p50 | p99 | maximum | claims that found too few due | warnings | errors |',
+);
 console.log(`| ${Array.from({ length: 13 }, () => '---').join(' | ')} |`);
 for (const kind of stores) {
   const place = await startPlace(kind);

@@ -1,8 +1,9 @@
 /**
  * `node bench/endurance.ts [--minutes 30] [--write]`: a crawl at full speed, seen through its own metrics.
  *
- * The real binary crawls the small web with everything on; memory and descriptors must stay flat, and what the metrics say of them must be what
- * the system says. Ends with exit code 1 when a check fails. With --write the table and the plots go into docs/endurance.md and docs/plots.
+ * The real binary crawls the small web with everything on; memory and descriptors must stay flat, and what the metrics
+ * say of them must be what the system says. Ends with exit code 1 when a check fails. With --write the table and the
+ * plots go into docs/endurance.md and docs/plots.
  */
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +35,9 @@ const RAMP_MS = Math.min(60_000, durationMs / 5);
 /** Opening, ending, and a check of every record: a run that needs longer hangs, and is killed. */
 const MORE_MS = 180_000;
 const VERIFY_MS = 1_800_000;
-/** Medians of memory differ by chance, more in a short run. Known URLs take 12 bytes each, which grow with the crawl. */
+/**
+ * Medians of memory differ by chance, more in a short run. Known URLs take 12 bytes each, which grow with the crawl.
+ */
 const MEMORY_MORE = 1.1;
 const DESCRIPTORS_MORE = 1.05;
 const MIB = 1024 ** 2;
@@ -50,16 +53,45 @@ interface Looked {
 /** What the system counts at the same time, from outside. */
 const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-const crawl = async (): Promise<{ looks: readonly Looked[]; outside: readonly (readonly [number, number])[]; end: Readonly<Record<string, unknown>>; verifyCode: number | null; auditSaid: string }> => {
-  const world = await startWorld({ scheme: 'http', sites: values.sites, pages: (Number(values.sites) * PAGES_PER_SITE) / 4 });
+const crawl = async (): Promise<{
+  looks: readonly Looked[];
+  outside: readonly (readonly [number, number])[];
+  end: Readonly<Record<string, unknown>>;
+  verifyCode: number | null;
+  auditSaid: string;
+}> => {
+  const world = await startWorld({
+    scheme: 'http',
+    sites: values.sites,
+    pages: (Number(values.sites) * PAGES_PER_SITE) / 4,
+  });
   try {
     const dir = join(home, 'crawl');
     const seedFile = join(home, 'seeds.txt');
     writeFileSync(seedFile, world.seeds.join('\n'));
     const port = await freePort();
-    const run = startBinary(['crawl', seedFile, '--dir', dir, '--email', 'endurance@example.org', '--json', '--delay', '0', '--concurrency', String(CRAWL_SLOTS),
-      '--max-duration', `${durationMs}ms`, '--metrics', String(port), ...world.connectTo.flatMap((rule) => ['--connect-to', rule]), ...values.flags.split(' ').filter(Boolean)],
-    { deadlineMs: durationMs + MORE_MS });
+    const run = startBinary(
+      [
+        'crawl',
+        seedFile,
+        '--dir',
+        dir,
+        '--email',
+        'endurance@example.org',
+        '--json',
+        '--delay',
+        '0',
+        '--concurrency',
+        String(CRAWL_SLOTS),
+        '--max-duration',
+        `${durationMs}ms`,
+        '--metrics',
+        String(port),
+        ...world.connectTo.flatMap((rule) => ['--connect-to', rule]),
+        ...values.flags.split(' ').filter(Boolean),
+      ],
+      { deadlineMs: durationMs + MORE_MS },
+    );
     const scraping = scrapeEvery(port, SCRAPE_MS);
     const outside: [number, number][] = [];
     const startedAt = performance.now();
@@ -72,7 +104,10 @@ const crawl = async (): Promise<{ looks: readonly Looked[]; outside: readonly (r
     }, SCRAPE_MS);
     const telling = setInterval(() => {
       const last = scraping.scrapes.at(-1);
-      if (last) console.error(`${Math.round(last.atMs / 1000)} s: ${last.metrics.sum('gossamer_pages_total').toLocaleString('en')} settled, ${Math.round(last.metrics.sum('gossamer_resident_memory_bytes') / MIB)} MiB, ${last.metrics.sum('gossamer_open_descriptors')} descriptors`);
+      if (last)
+        console.error(
+          `${Math.round(last.atMs / 1000)} s: ${last.metrics.sum('gossamer_pages_total').toLocaleString('en')} settled, ${Math.round(last.metrics.sum('gossamer_resident_memory_bytes') / MIB)} MiB, ${last.metrics.sum('gossamer_open_descriptors')} descriptors`,
+        );
     }, 60_000);
     const { code, stdout, stderr } = await run.ended;
     scraping.stop();
@@ -83,7 +118,10 @@ const crawl = async (): Promise<{ looks: readonly Looked[]; outside: readonly (r
     const verified = await runBinary(['verify', dir], { deadlineMs: VERIFY_MS });
     const audited = await runBinary(['audit', dir], { deadlineMs: VERIFY_MS });
     return {
-      looks: scraping.scrapes, outside, verifyCode: verified.code, auditSaid: `${audited.stdout.trim().split('\n').at(-1) ?? ''} (exit code ${audited.code})`,
+      looks: scraping.scrapes,
+      outside,
+      verifyCode: verified.code,
+      auditSaid: `${audited.stdout.trim().split('\n').at(-1) ?? ''} (exit code ${audited.code})`,
       end: JSON.parse(stdout.trim().split('\n').at(-1)!) as Readonly<Record<string, unknown>>,
     };
   } finally {
@@ -91,7 +129,8 @@ const crawl = async (): Promise<{ looks: readonly Looked[]; outside: readonly (r
   }
 };
 
-const steady = (looks: readonly Looked[]): readonly Looked[] => looks.filter(({ atMs }) => atMs > RAMP_MS && atMs < durationMs);
+const steady = (looks: readonly Looked[]): readonly Looked[] =>
+  looks.filter(({ atMs }) => atMs > RAMP_MS && atMs < durationMs);
 const whole = (n: number): string => Math.round(n).toLocaleString('en');
 
 const { looks, outside, end, verifyCode, auditSaid } = await crawl();
@@ -104,36 +143,74 @@ const figures: readonly (readonly [what: string, pick: (metrics: Scraped) => num
 ];
 const table = figures.map(([what, pick]) => {
   const { first, last } = thirds(steady(looks).map(({ metrics }) => pick(metrics)));
-  return { what, first: median(first), last: median(last), most: Math.max(...steady(looks).map(({ metrics }) => pick(metrics))), mostFirst: Math.max(...first), mostLast: Math.max(...last) };
+  return {
+    what,
+    first: median(first),
+    last: median(last),
+    most: Math.max(...steady(looks).map(({ metrics }) => pick(metrics))),
+    mostFirst: Math.max(...first),
+    mostLast: Math.max(...last),
+  };
 });
 const [memory, , descriptors] = table as [(typeof table)[number], (typeof table)[number], (typeof table)[number]];
 const checks = [
-  { what: `memory is flat: median ${whole(memory.first)} MiB in the first third, ${whole(memory.last)} in the last`, holds: memory.last <= memory.first * MEMORY_MORE },
-  { what: `descriptors are flat: at most ${whole(descriptors.mostFirst)} in the first third, ${whole(descriptors.mostLast)} in the last`, holds: descriptors.mostLast <= descriptors.mostFirst * DESCRIPTORS_MORE },
+  {
+    what: `memory is flat: median ${whole(memory.first)} MiB in the first third, ${whole(memory.last)} in the last`,
+    holds: memory.last <= memory.first * MEMORY_MORE,
+  },
+  {
+    what: `descriptors are flat: at most ${whole(descriptors.mostFirst)} in the first third, ${whole(descriptors.mostLast)} in the last`,
+    holds: descriptors.mostLast <= descriptors.mostFirst * DESCRIPTORS_MORE,
+  },
   { what: `gossamer verify is clean (exit code ${verifyCode})`, holds: verifyCode === 0 },
   { what: `gossamer audit: ${auditSaid}`, holds: /0 violations/.test(auditSaid) },
 ];
-const head = `A crawl of the small web (pages of 60 KB) at full speed for ${values.minutes} minutes, ${CRAWL_SLOTS} concurrent visits, everything on, metrics read every 5 s; ${availableParallelism()} cores, which the small web shares, Node ${process.version}. ` +
+const head =
+  `A crawl of the small web (pages of 60 KB) at full speed for ${values.minutes} minutes, ${CRAWL_SLOTS} concurrent visits, everything on, metrics read every 5 s; ${availableParallelism()} cores, which the small web shares, Node ${process.version}. ` +
   `${whole(Number(end['pages']))} pages were fetched.`;
 const text = [
-  head, '',
-  '| what | first third, median | last third, median | most |', '| --- | --- | --- | --- |',
-  ...table.map(({ what, first, last, most }) => `| ${what} | ${whole(first)} | ${whole(last)} | ${whole(most)} |`), '',
+  head,
+  '',
+  '| what | first third, median | last third, median | most |',
+  '| --- | --- | --- | --- |',
+  ...table.map(({ what, first, last, most }) => `| ${what} | ${whole(first)} | ${whole(last)} | ${whole(most)} |`),
+  '',
   ...checks.map(({ what, holds }) => `* ${holds ? 'ok' : '**failed**'}: ${what}`),
 ].join('\n');
 console.log(text);
 
 const minutes = (ms: number): number => ms / 60_000;
-const series = (pick: (metrics: Scraped) => number): [number, number][] => looks.filter(({ atMs }) => atMs < durationMs).map(({ atMs, metrics }) => [minutes(atMs), pick(metrics)]);
+const series = (pick: (metrics: Scraped) => number): [number, number][] =>
+  looks.filter(({ atMs }) => atMs < durationMs).map(({ atMs, metrics }) => [minutes(atMs), pick(metrics)]);
 const PLOTS: Readonly<Record<string, Plot>> = {
-  'endurance-memory': { title: 'Memory, from the metrics', xUnit: 'minutes', yUnit: 'MiB', series: [
-    { name: 'resident', points: series((metrics) => metrics.sum('gossamer_resident_memory_bytes') / MIB) },
-    { name: 'heaps', points: series((metrics) => metrics.sum('gossamer_heap_bytes') / MIB) }] },
-  'endurance-descriptors': { title: 'Open descriptors, from the metrics and from the system', xUnit: 'minutes', yUnit: 'count', series: [
-    { name: 'by the metrics', points: series((metrics) => metrics.sum('gossamer_open_descriptors')) },
-    { name: 'http', points: series((metrics) => metrics.sum('gossamer_open_descriptors', { kind: 'http' })) },
-    { name: 'by the system', points: outside.filter(([atMs]) => atMs < durationMs).map(([atMs, n]) => [minutes(atMs), n]) }] },
-  'endurance-pages': { title: 'Pages per second', xUnit: 'minutes', yUnit: '1/s', series: [{ name: 'pages', points: series((metrics) => metrics.sum('gossamer_pages_per_second')) }] },
+  'endurance-memory': {
+    title: 'Memory, from the metrics',
+    xUnit: 'minutes',
+    yUnit: 'MiB',
+    series: [
+      { name: 'resident', points: series((metrics) => metrics.sum('gossamer_resident_memory_bytes') / MIB) },
+      { name: 'heaps', points: series((metrics) => metrics.sum('gossamer_heap_bytes') / MIB) },
+    ],
+  },
+  'endurance-descriptors': {
+    title: 'Open descriptors, from the metrics and from the system',
+    xUnit: 'minutes',
+    yUnit: 'count',
+    series: [
+      { name: 'by the metrics', points: series((metrics) => metrics.sum('gossamer_open_descriptors')) },
+      { name: 'http', points: series((metrics) => metrics.sum('gossamer_open_descriptors', { kind: 'http' })) },
+      {
+        name: 'by the system',
+        points: outside.filter(([atMs]) => atMs < durationMs).map(([atMs, n]) => [minutes(atMs), n]),
+      },
+    ],
+  },
+  'endurance-pages': {
+    title: 'Pages per second',
+    xUnit: 'minutes',
+    yUnit: '1/s',
+    series: [{ name: 'pages', points: series((metrics) => metrics.sum('gossamer_pages_per_second')) }],
+  },
 };
 
 if (values.write) {

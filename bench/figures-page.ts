@@ -14,7 +14,8 @@ export const writeFigures = (page: string, text: string): void => {
   const file = join(docs, page);
   const before = readFileSync(file, 'utf8');
   const [from, to] = [before.indexOf(BEGIN), before.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`docs/${page} lacks the lines "${BEGIN}" and "${END}" between which the figures go`);
+  if (from < 0 || to < from)
+    throw new Error(`docs/${page} lacks the lines "${BEGIN}" and "${END}" between which the figures go`);
   writeFileSync(file, `${before.slice(0, from + BEGIN.length)}\n${text}\n${before.slice(to)}`);
 };
 

@@ -17,10 +17,17 @@ const urls = readFileSync(listFile, 'utf8').split('\n').filter(Boolean);
 const BODY_BYTES_MAX = 2 * 1024 ** 2;
 
 const fetcher = createFetcher({
-  clock: createClock(), userAgent: 'Gossamer/bench (+contact; bench@example.org)', from: 'bench@example.org',
-  socketsMax: Number(slots), bodyMemoryBytes: 256 * 1024 ** 2,
-  connectTimeoutMs: 10_000, answerTimeoutMs: 30_000, totalTimeoutMs: 30_000,
-  verifyTls: false, allowPrivateAddresses: true, connectTo: rules.map((rule) => readConnectTo(rule)!),
+  clock: createClock(),
+  userAgent: 'Gossamer/bench (+contact; bench@example.org)',
+  from: 'bench@example.org',
+  socketsMax: Number(slots),
+  bodyMemoryBytes: 256 * 1024 ** 2,
+  connectTimeoutMs: 10_000,
+  answerTimeoutMs: 30_000,
+  totalTimeoutMs: 30_000,
+  verifyTls: false,
+  allowPrivateAddresses: true,
+  connectTo: rules.map((rule) => readConnectTo(rule)!),
 });
 const work = createPageWork({ settings: { keep: 'all', bodyBytesMax: BODY_BYTES_MAX }, productToken: 'gossamer' });
 
@@ -33,9 +40,16 @@ const loop = async (): Promise<void> => {
   for (let url = urls[next++]; url !== undefined; url = urls[next++]) {
     const exchange = await fetcher.fetch({ url, bodyBytesMax: BODY_BYTES_MAX, wantsBody: () => true, keepMs: 0 });
     if (exchange.kind === 'answered') {
-      const findings = mode === 'records'
-        ? work({ lease: 0, robots: [], page: exchange, read: true }).findings!
-        : parsePage({ url, headers: exchange.headers, body: exchange.body, textBytesMax: BODY_BYTES_MAX, productToken: 'gossamer' }).findings;
+      const findings =
+        mode === 'records'
+          ? work({ lease: 0, robots: [], page: exchange, read: true }).findings!
+          : parsePage({
+              url,
+              headers: exchange.headers,
+              body: exchange.body,
+              textBytesMax: BODY_BYTES_MAX,
+              productToken: 'gossamer',
+            }).findings;
       for (const href of findings.hrefs) if (URL.parse(href, findings.base)) links++;
       pages++;
     }

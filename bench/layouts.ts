@@ -1,8 +1,9 @@
 /**
  * `node bench/layouts.ts`: how should waiting links lie on disk? The same links on four layouts, as a crawl grows.
  *
- * Each layout has a row per site that every admission and every claim writes anyway (its counter, its clock); what differs is
- * where the links are. Pages of log written per link is the figure that no other load of the machine can disturb.
+ * Each layout has a row per site that every admission and every claim writes anyway (its counter, its clock); what
+ * differs is where the links are. Pages of log written per link is the figure that no other load of the machine can
+ * disturb.
  */
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -15,7 +16,9 @@ import { writeBytes, writeCount } from '../src/lib/units.ts';
 import { preparing } from '../src/store/sqlite/book.ts';
 import { packsOf } from '../src/store/sqlite/line.ts';
 
-const { values } = parseArgs({ options: { links: { type: 'string', default: '100000,10000000' }, sites: { type: 'string', default: '100000' } } });
+const { values } = parseArgs({
+  options: { links: { type: 'string', default: '100000,10000000' }, sites: { type: 'string', default: '100000' } },
+});
 const SITES = Number(values.sites);
 const BATCHES = 100;
 const PAGES_PER_BATCH = 40;
@@ -38,7 +41,8 @@ interface Layout {
   };
 }
 
-const SITE = 'CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT, waiting INTEGER DEFAULT 0, due_at REAL DEFAULT 0, pace BLOB';
+const SITE =
+  'CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT, waiting INTEGER DEFAULT 0, due_at REAL DEFAULT 0, pace BLOB';
 
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   'a row per link': {
@@ -66,7 +70,9 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
     tables: `${SITE}, head INTEGER, head_at INTEGER DEFAULT 0, tail INTEGER); CREATE TABLE block (id INTEGER PRIMARY KEY, next INTEGER, via TEXT, links TEXT)`,
     open: (db) => {
       const line = lineOf(db);
-      const ends = db.prepare('UPDATE site SET waiting = waiting + ?, due_at = due_at + 1, head = ?, head_at = ?, tail = ? WHERE id = ?');
+      const ends = db.prepare(
+        'UPDATE site SET waiting = waiting + ?, due_at = due_at + 1, head = ?, head_at = ?, tail = ? WHERE id = ?',
+      );
       return {
         append: (site, via, links) => {
           const at = line.ends(site);
@@ -86,7 +92,9 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
     open: (db) => {
       const line = lineOf(db);
       const read = db.prepare('SELECT head, head_at, tail, rest FROM site WHERE id = ?');
-      const ends = db.prepare('UPDATE site SET waiting = waiting + ?, due_at = due_at + 1, head = ?, head_at = ?, tail = ?, rest = ? WHERE id = ?');
+      const ends = db.prepare(
+        'UPDATE site SET waiting = waiting + ?, due_at = due_at + 1, head = ?, head_at = ?, tail = ?, rest = ? WHERE id = ?',
+      );
       return {
         append: (site, via, links) => {
           const at = read.get(site) as unknown as Ends & { rest: string };
@@ -110,7 +118,9 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
     tables: `${SITE}, line TEXT NOT NULL DEFAULT '', head_at INTEGER DEFAULT 0); CREATE TABLE pack (id INTEGER PRIMARY KEY, blocks TEXT); CREATE TABLE block (id INTEGER PRIMARY KEY, via TEXT, links TEXT)`,
     open: (db) => {
       const read = db.prepare('SELECT line, head_at FROM site WHERE id = ?');
-      const ends = db.prepare('UPDATE site SET waiting = waiting + ?, due_at = due_at + 1, line = ?, head_at = ? WHERE id = ?');
+      const ends = db.prepare(
+        'UPDATE site SET waiting = waiting + ?, due_at = due_at + 1, line = ?, head_at = ? WHERE id = ?',
+      );
       const add = db.prepare('INSERT INTO block (via, links) VALUES (?, ?)');
       const get = db.prepare('SELECT links FROM block WHERE id = ?');
       const drop = db.prepare('DELETE FROM block WHERE id = ?');
@@ -118,7 +128,12 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
       return {
         append: (site, via, links) => {
           const at = read.get(site) as { line: string; head_at: number };
-          ends.run(links.length, pushLast(at.line, Number(add.run(via, `${links.join('\n')}\n`).lastInsertRowid), packs), at.head_at, site);
+          ends.run(
+            links.length,
+            pushLast(at.line, Number(add.run(via, `${links.join('\n')}\n`).lastInsertRowid), packs),
+            at.head_at,
+            site,
+          );
         },
         take: (site) => {
           const at = read.get(site) as { line: string; head_at: number };
@@ -152,7 +167,13 @@ interface Ends {
   tail: number | null;
 }
 
-const lineOf = (db: DatabaseSync): { ends: (site: number) => Ends; insert: (at: Ends, via: string, links: string) => void; takeFrom: (at: Ends) => void } => {
+const lineOf = (
+  db: DatabaseSync,
+): {
+  ends: (site: number) => Ends;
+  insert: (at: Ends, via: string, links: string) => void;
+  takeFrom: (at: Ends) => void;
+} => {
   const add = db.prepare('INSERT INTO block (via, links) VALUES (?, ?)');
   const chain = db.prepare('UPDATE block SET next = ? WHERE id = ?');
   const read = db.prepare('SELECT head, head_at, tail FROM site WHERE id = ?');
@@ -162,7 +183,8 @@ const lineOf = (db: DatabaseSync): { ends: (site: number) => Ends; insert: (at: 
     ends: (site) => read.get(site) as unknown as Ends,
     insert: (at, via, links) => {
       for (let from = 0; from < links.length; ) {
-        const to = links.length - from <= BLOCK_CHARS_MAX ? links.length : links.lastIndexOf('\n', from + BLOCK_CHARS_MAX) + 1;
+        const to =
+          links.length - from <= BLOCK_CHARS_MAX ? links.length : links.lastIndexOf('\n', from + BLOCK_CHARS_MAX) + 1;
         const id = Number(add.run(via, links.slice(from, to)).lastInsertRowid);
         if (at.tail === null) [at.head, at.head_at] = [id, 0];
         else chain.run(id, at.tail);
@@ -204,13 +226,19 @@ const inBatch = (db: DatabaseSync, begin: StatementSync, commit: StatementSync, 
   return user + system;
 };
 
-console.log(`${writeCount(SITES)} sites; ${BATCHES} batches of ${LINKS_PER_BATCH} links and ${VISITS_PER_BATCH} visits at each size\n`);
-console.log('| layout | waiting links | admit: pages of log per link | admit: us of CPU per link | claim: pages of log per visit | claim: us of CPU per visit | database |');
+console.log(
+  `${writeCount(SITES)} sites; ${BATCHES} batches of ${LINKS_PER_BATCH} links and ${VISITS_PER_BATCH} visits at each size\n`,
+);
+console.log(
+  '| layout | waiting links | admit: pages of log per link | admit: us of CPU per link | claim: pages of log per visit | claim: us of CPU per visit | database |',
+);
 console.log('| --- | --- | --- | --- | --- | --- | --- |');
 for (const [name, layout] of Object.entries(LAYOUTS)) {
   const path = join(home, 'layout.db');
   const db = new DatabaseSync(path);
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 0');
+  db.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 0',
+  );
   db.exec(layout.tables);
   db.exec('BEGIN');
   const addSite = db.prepare('INSERT INTO site (id, name, pace) VALUES (?, ?, zeroblob(80))');
@@ -223,17 +251,22 @@ for (const [name, layout] of Object.entries(LAYOUTS)) {
   const someSite = createDice();
   let next = 0;
   const url = (site: number): string => `2 0 0 0 https://www.site-${site}.example/section/page-${next++}.html`;
-  const admit = (): number => inBatch(db, begin, commit, () => {
-    for (let page = 0; page < PAGES_PER_BATCH; page++) {
-      const site = someSite();
-      const via = `https://www.site-${site}.example/section/page-${next}.html`;
-      append(site, via, Array.from({ length: OWN_LINKS }, () => url(site)));
-      for (let i = 0; i < OTHER_LINKS; i++) {
-        const other = someSite();
-        append(other, via, [url(other)]);
+  const admit = (): number =>
+    inBatch(db, begin, commit, () => {
+      for (let page = 0; page < PAGES_PER_BATCH; page++) {
+        const site = someSite();
+        const via = `https://www.site-${site}.example/section/page-${next}.html`;
+        append(
+          site,
+          via,
+          Array.from({ length: OWN_LINKS }, () => url(site)),
+        );
+        for (let i = 0; i < OTHER_LINKS; i++) {
+          const other = someSite();
+          append(other, via, [url(other)]);
+        }
       }
-    }
-  });
+    });
   const frames = (work: () => void): number => {
     checkpoint.get();
     work();
@@ -246,12 +279,19 @@ for (const [name, layout] of Object.entries(LAYOUTS)) {
     }
     let admitUs = 0;
     let claimUs = 0;
-    const admitFrames = frames(() => { for (let i = 0; i < BATCHES; i++) admitUs += admit(); });
-    const claimFrames = frames(() => {
-      for (let i = 0; i < BATCHES; i++) claimUs += inBatch(db, begin, commit, () => { for (let visit = 0; visit < VISITS_PER_BATCH; visit++) take(someSite()); });
+    const admitFrames = frames(() => {
+      for (let i = 0; i < BATCHES; i++) admitUs += admit();
     });
-    console.log(`| ${name} | ${writeCount(links)} | ${(admitFrames / BATCHES / LINKS_PER_BATCH).toFixed(2)} | ${(admitUs / BATCHES / LINKS_PER_BATCH).toFixed(1)} | ` +
-      `${(claimFrames / BATCHES / VISITS_PER_BATCH).toFixed(2)} | ${(claimUs / BATCHES / VISITS_PER_BATCH).toFixed(1)} | ${writeBytes(statSync(path).size)} |`);
+    const claimFrames = frames(() => {
+      for (let i = 0; i < BATCHES; i++)
+        claimUs += inBatch(db, begin, commit, () => {
+          for (let visit = 0; visit < VISITS_PER_BATCH; visit++) take(someSite());
+        });
+    });
+    console.log(
+      `| ${name} | ${writeCount(links)} | ${(admitFrames / BATCHES / LINKS_PER_BATCH).toFixed(2)} | ${(admitUs / BATCHES / LINKS_PER_BATCH).toFixed(1)} | ` +
+        `${(claimFrames / BATCHES / VISITS_PER_BATCH).toFixed(2)} | ${(claimUs / BATCHES / VISITS_PER_BATCH).toFixed(1)} | ${writeBytes(statSync(path).size)} |`,
+    );
   }
   db.close();
   rmSync(path);

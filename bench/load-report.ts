@@ -50,7 +50,13 @@ interface Third {
 const thirdsOf = <T>(list: readonly T[], pick: (one: T) => number): Third => {
   const { first, last } = thirds(list);
   const most = (part: readonly T[]): number => Math.max(0, ...part.map(pick));
-  return { first: median(first.map(pick)), last: median(last.map(pick)), most: most(list), mostFirst: most(first), mostLast: most(last) };
+  return {
+    first: median(first.map(pick)),
+    last: median(last.map(pick)),
+    most: most(list),
+    mostFirst: most(first),
+    mostLast: most(last),
+  };
 };
 
 const figuresOf = (run: LoadRun) => {
@@ -59,7 +65,9 @@ const figuresOf = (run: LoadRun) => {
   const end = run.told.at(-1)!;
   const seconds = (told.at(-1)!.elapsedMs - told[0]!.elapsedMs) / 1000;
   return {
-    end, told, samples,
+    end,
+    told,
+    samples,
     memory: thirdsOf(samples, (one) => one.memoryBytes / MIB),
     descriptors: thirdsOf(samples, (one) => one.descriptors),
     visits: thirdsOf(told, (one) => one.visits),
@@ -77,12 +85,29 @@ export const checksOf = (run: LoadRun): Check[] => {
   const { end, memory, descriptors, visits } = figuresOf(run);
   const callMsMax = run.timeoutMs + NOTICED_MS + end.loopDelayOverall.maxMs;
   return [
-    { what: `the crawl ended in order (${end.reason}), ${end.leased} links leased, ${end.restarts} threads restarted`, holds: end.reason === 'max-duration' && end.leased === 0 && end.restarts === 0 },
-    { what: `at least ${BUSY_SHARE * 100} % of the visits were under way (median ${Math.min(visits.first, visits.last)} of ${run.visits})`, holds: Math.min(visits.first, visits.last) >= BUSY_SHARE * run.visits },
-    { what: `descriptors are flat: at most ${descriptors.mostFirst} in the first third, ${descriptors.mostLast} in the last`, holds: descriptors.mostLast <= descriptors.mostFirst * DESCRIPTORS_MORE && descriptors.most <= socketsMaxOf({ concurrency: run.visits }) + DESCRIPTORS_BESIDE },
+    {
+      what: `the crawl ended in order (${end.reason}), ${end.leased} links leased, ${end.restarts} threads restarted`,
+      holds: end.reason === 'max-duration' && end.leased === 0 && end.restarts === 0,
+    },
+    {
+      what: `at least ${BUSY_SHARE * 100} % of the visits were under way (median ${Math.min(visits.first, visits.last)} of ${run.visits})`,
+      holds: Math.min(visits.first, visits.last) >= BUSY_SHARE * run.visits,
+    },
+    {
+      what: `descriptors are flat: at most ${descriptors.mostFirst} in the first third, ${descriptors.mostLast} in the last`,
+      holds:
+        descriptors.mostLast <= descriptors.mostFirst * DESCRIPTORS_MORE &&
+        descriptors.most <= socketsMaxOf({ concurrency: run.visits }) + DESCRIPTORS_BESIDE,
+    },
     { what: 'memory is flat', holds: memory.last <= memory.first * MEMORY_MORE },
-    { what: `no visit past its deadline: the longest took ${seconds(end.longestVisitMs)}, it may send for ${seconds(end.visitCallsMsMax)}`, holds: end.longestVisitMs <= end.visitCallsMsMax },
-    { what: `no call past its time: the longest took ${seconds(end.longestCallMs)}, allowed are ${seconds(run.timeoutMs)}`, holds: end.longestCallMs <= callMsMax },
+    {
+      what: `no visit past its deadline: the longest took ${seconds(end.longestVisitMs)}, it may send for ${seconds(end.visitCallsMsMax)}`,
+      holds: end.longestVisitMs <= end.visitCallsMsMax,
+    },
+    {
+      what: `no call past its time: the longest took ${seconds(end.longestCallMs)}, allowed are ${seconds(run.timeoutMs)}`,
+      holds: end.longestCallMs <= callMsMax,
+    },
     { what: `no connection was left open at the servers (${run.leftOpen})`, holds: run.leftOpen === 0 },
     { what: `gossamer verify is clean (exit code ${run.verifyCode})`, holds: run.verifyCode === 0 },
   ];
@@ -96,9 +121,13 @@ export const tableOf = (run: LoadRun): string => {
   const f = figuresOf(run);
   const row = (what: string, { first, last, most }: Third, write: (n: number) => string): string =>
     `| ${what} | ${write(first)} | ${write(last)} | ${write(most)} |`;
-  const outcomes = Object.entries(f.end.settledByOutcome).sort(([, a], [, b]) => b - a).map(([name, n]) => `${name} ${whole(n)}`).join(', ');
+  const outcomes = Object.entries(f.end.settledByOutcome)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, n]) => `${name} ${whole(n)}`)
+    .join(', ');
   return [
-    '| what | first third, median | last third, median | most |', '| --- | --- | --- | --- |',
+    '| what | first third, median | last third, median | most |',
+    '| --- | --- | --- | --- |',
     row('memory (RSS), MiB', f.memory, whole),
     row('open descriptors', f.descriptors, whole),
     row('visits under way', f.visits, whole),
@@ -109,7 +138,7 @@ export const tableOf = (run: LoadRun): string => {
     row('pages per second', f.pages, whole),
     '',
     `Event-loop delay over the whole run: p50 ${f.end.loopDelayOverall.p50Ms} ms, **p99 ${f.end.loopDelayOverall.p99Ms} ms**, most ${f.end.loopDelayOverall.maxMs} ms. ` +
-    `${whole(f.callsPerSecond)} calls a second, of which ${whole(f.failuresPerSecond)} failed. CPU, in cores: ${cpuOf(f.samples)}.`,
+      `${whole(f.callsPerSecond)} calls a second, of which ${whole(f.failuresPerSecond)} failed. CPU, in cores: ${cpuOf(f.samples)}.`,
     '',
     `${whole(f.end.pages)} pages on ${whole(f.end.sites.known)} sites; links settled: ${outcomes}.`,
     '',
@@ -120,22 +149,55 @@ export const tableOf = (run: LoadRun): string => {
 /** Mean share of a core by thread, those that matter. */
 const cpuOf = (samples: readonly Sample[]): string => {
   const [first, last] = [samples[0]!, samples.at(-1)!];
-  return [...last.cpuMs].map(([name, ms]) => ({ name, cores: (ms - (first.cpuMs.get(name) ?? 0)) / (last.atMs - first.atMs) }))
-    .filter(({ cores }) => cores >= 0.01).sort((a, b) => b.cores - a.cores).map(({ name, cores }) => `${name} ${cores.toFixed(2)}`).join(', ');
+  return [...last.cpuMs]
+    .map(([name, ms]) => ({ name, cores: (ms - (first.cpuMs.get(name) ?? 0)) / (last.atMs - first.atMs) }))
+    .filter(({ cores }) => cores >= 0.01)
+    .sort((a, b) => b.cores - a.cores)
+    .map(({ name, cores }) => `${name} ${cores.toFixed(2)}`)
+    .join(', ');
 };
 
 export const plotsOf = ({ samples, told }: LoadRun): Readonly<Record<string, Plot>> => {
   const minutes = (ms: number): number => ms / 60_000;
-  const outside = (pick: (one: Sample) => number): [number, number][] => samples.map((one) => [minutes(one.atMs), pick(one)]);
-  const inside = (pick: (one: Told) => number): [number, number][] => told.filter((one) => one.phase === 'crawling').map((one) => [minutes(one.elapsedMs), pick(one)]);
+  const outside = (pick: (one: Sample) => number): [number, number][] =>
+    samples.map((one) => [minutes(one.atMs), pick(one)]);
+  const inside = (pick: (one: Told) => number): [number, number][] =>
+    told.filter((one) => one.phase === 'crawling').map((one) => [minutes(one.elapsedMs), pick(one)]);
   const xUnit = 'minutes';
   return {
-    'load-memory': { title: 'Memory of the process', xUnit, yUnit: 'MiB', series: [
-      { name: 'resident', points: outside((one) => one.memoryBytes / MIB) }, { name: 'bodies under way', points: inside((one) => one.bodyBytes / MIB) }] },
-    'load-descriptors': { title: 'Open descriptors and visits under way', xUnit, yUnit: 'count', series: [
-      { name: 'descriptors', points: outside((one) => one.descriptors) }, { name: 'visits', points: inside((one) => one.visits) }] },
-    'load-delay': { title: 'Event-loop delay of the fetch thread, over 5 s each', xUnit, yUnit: 'ms', series: [
-      { name: 'most', points: inside((one) => one.loopDelay.maxMs) }, { name: 'p99', points: inside((one) => one.loopDelay.p99Ms) }, { name: 'p50', points: inside((one) => one.loopDelay.p50Ms) }] },
-    'load-pages': { title: 'Pages per second', xUnit, yUnit: '1/s', series: [{ name: 'pages', points: inside((one) => one.pagesPerSecond) }] },
+    'load-memory': {
+      title: 'Memory of the process',
+      xUnit,
+      yUnit: 'MiB',
+      series: [
+        { name: 'resident', points: outside((one) => one.memoryBytes / MIB) },
+        { name: 'bodies under way', points: inside((one) => one.bodyBytes / MIB) },
+      ],
+    },
+    'load-descriptors': {
+      title: 'Open descriptors and visits under way',
+      xUnit,
+      yUnit: 'count',
+      series: [
+        { name: 'descriptors', points: outside((one) => one.descriptors) },
+        { name: 'visits', points: inside((one) => one.visits) },
+      ],
+    },
+    'load-delay': {
+      title: 'Event-loop delay of the fetch thread, over 5 s each',
+      xUnit,
+      yUnit: 'ms',
+      series: [
+        { name: 'most', points: inside((one) => one.loopDelay.maxMs) },
+        { name: 'p99', points: inside((one) => one.loopDelay.p99Ms) },
+        { name: 'p50', points: inside((one) => one.loopDelay.p50Ms) },
+      ],
+    },
+    'load-pages': {
+      title: 'Pages per second',
+      xUnit,
+      yUnit: '1/s',
+      series: [{ name: 'pages', points: inside((one) => one.pagesPerSecond) }],
+    },
   };
 };

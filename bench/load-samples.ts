@@ -69,9 +69,13 @@ interface Delay {
 }
 
 export const readTold = (stdout: string): Told[] =>
-  stdout.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Told);
+  stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Told);
 
-export const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+export const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 
 /** The first and the last third of a run, without its first and last moments: opening slots, and ending. */
 export const thirds = <T>(list: readonly T[]): { first: readonly T[]; last: readonly T[] } => {

@@ -40,7 +40,10 @@ const PROMISE = `${HTML}Content-Length: 100000\r\n\r\n<title>half a page</title>
 const ROBOTS = answerOf('text/plain', Buffer.from('User-agent: *\nDisallow: /private/\n'));
 
 function answerOf(type: string, body: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`), body]);
+  return Buffer.concat([
+    Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`),
+    body,
+  ]);
 }
 
 export const serveBadWeb = async ({ hosts: count, stallMs }: BadWebOptions): Promise<BadWeb> => {
@@ -59,9 +62,16 @@ export const serveBadWeb = async ({ hosts: count, stallMs }: BadWebOptions): Pro
   };
 
   const pageOf = (hostname: string, page: number): Buffer => {
-    const links = linksOf(hosts, hostname, page).map((href, at) => `<li><a href="${href}">link ${at}</a></li>`).join('\n');
-    const blocks = Array.from({ length: PAGE_BLOCKS }, (_, at) => pick(prose.blocks, mix(page, mix(hostname.length, at))));
-    return answerOf('text/html', Buffer.concat([Buffer.from(`<title>${hostname}, page ${page}</title><ul>${links}</ul>\n`), ...blocks]));
+    const links = linksOf(hosts, hostname, page)
+      .map((href, at) => `<li><a href="${href}">link ${at}</a></li>`)
+      .join('\n');
+    const blocks = Array.from({ length: PAGE_BLOCKS }, (_, at) =>
+      pick(prose.blocks, mix(page, mix(hostname.length, at))),
+    );
+    return answerOf(
+      'text/html',
+      Buffer.concat([Buffer.from(`<title>${hostname}, page ${page}</title><ul>${links}</ul>\n`), ...blocks]),
+    );
   };
 
   const MISDEEDS: Readonly<Record<Exclude<BadKind, 'closed' | 'stall'>, (socket: Socket) => void>> = {
@@ -98,7 +108,10 @@ export const serveBadWeb = async ({ hosts: count, stallMs }: BadWebOptions): Pro
     const hop = /^\/(?:robots\.txt|hop\/(\d))$/.exec(path);
     if (kind === 'maze' && hop && hop[1] !== '5') {
       const next = Number(hop[1] ?? 0) + 1;
-      return void setTimeout(() => socket.write(`HTTP/1.1 302 Found\r\nLocation: /hop/${next}\r\nContent-Length: 0\r\n\r\n`), stallMs);
+      return void setTimeout(
+        () => socket.write(`HTTP/1.1 302 Found\r\nLocation: /hop/${next}\r\nContent-Length: 0\r\n\r\n`),
+        stallMs,
+      );
     }
     if (hop && kind !== 'deaf') return void socket.write(ROBOTS);
     if (kind !== 'good') return MISDEEDS[kind as keyof typeof MISDEEDS](socket);
@@ -131,10 +144,17 @@ export const serveBadWeb = async ({ hosts: count, stallMs }: BadWebOptions): Pro
     return (server.address() as AddressInfo).port;
   };
 
-  const servers = { http: createServer({ noDelay: true }, converse), stall: createServer((socket) => void socket.resume()) };
+  const servers = {
+    http: createServer({ noDelay: true }, converse),
+    stall: createServer((socket) => void socket.resume()),
+  };
   const ports = { http: await listen(servers.http), stall: await listen(servers.stall) };
   return {
-    connectTo: [`*:80:127.0.0.1:${ports.http}`, `*:443:127.0.0.1:${ports.stall}`, `*:${CLOSED_PORT}:127.0.0.1:${NOBODY}`],
+    connectTo: [
+      `*:80:127.0.0.1:${ports.http}`,
+      `*:443:127.0.0.1:${ports.stall}`,
+      `*:${CLOSED_PORT}:127.0.0.1:${NOBODY}`,
+    ],
     seeds: seedsOf(hosts),
     sockets: () => sockets.size,
     close: async () => {

@@ -70,12 +70,35 @@ const crawl = async (): Promise<LoadRun> => {
     const dir = join(home, 'crawl');
     const seedFile = join(home, 'seeds.txt');
     writeFileSync(seedFile, web.seeds.join('\n'));
-    const run = startBinary(['crawl', seedFile, '--dir', dir, '--email', 'load@example.org', '--json',
-      '--fetchers', '1', '--concurrency', String(visits), '--timeout', `${timeoutMs}ms`, '--max-duration', `${durationMs}ms`,
-      // Bad sites are called again at once, as often as they fail: the load must not thin out.
-      '--delay', '0', '--trouble-delay', '0', '--park-after', '1000000000',
-      ...web.connectTo.flatMap((rule) => ['--connect-to', rule]), ...values.flags.split(' ').filter(Boolean)],
-    { deadlineMs: durationMs + 8 * timeoutMs + MORE_MS });
+    const run = startBinary(
+      [
+        'crawl',
+        seedFile,
+        '--dir',
+        dir,
+        '--email',
+        'load@example.org',
+        '--json',
+        '--fetchers',
+        '1',
+        '--concurrency',
+        String(visits),
+        '--timeout',
+        `${timeoutMs}ms`,
+        '--max-duration',
+        `${durationMs}ms`,
+        // Bad sites are called again at once, as often as they fail: the load must not thin out.
+        '--delay',
+        '0',
+        '--trouble-delay',
+        '0',
+        '--park-after',
+        '1000000000',
+        ...web.connectTo.flatMap((rule) => ['--connect-to', rule]),
+        ...values.flags.split(' ').filter(Boolean),
+      ],
+      { deadlineMs: durationMs + 8 * timeoutMs + MORE_MS },
+    );
     const sampling = sampleProcess(run.pid);
     const { code, stdout, stderr } = await run.ended;
     sampling.stop();
@@ -85,7 +108,16 @@ const crawl = async (): Promise<LoadRun> => {
     const leftOpen = await openAt(web.child);
     const verified = await runBinary(['verify', dir], { deadlineMs: VERIFY_MS });
     if (verified.code !== 0) console.error(verified.stdout, verified.stderr);
-    return { visits, hosts, timeoutMs, durationMs, samples: sampling.samples, told: readTold(stdout), verifyCode: verified.code, leftOpen };
+    return {
+      visits,
+      hosts,
+      timeoutMs,
+      durationMs,
+      samples: sampling.samples,
+      told: readTold(stdout),
+      verifyCode: verified.code,
+      leftOpen,
+    };
   } finally {
     web.child.disconnect();
     await once(web.child, 'exit');
@@ -93,7 +125,8 @@ const crawl = async (): Promise<LoadRun> => {
 };
 
 const run = await crawl();
-const head = `${visits.toLocaleString('en')} concurrent visits for ${values.minutes} minutes on ${hosts.toLocaleString('en')} hosts and those found later, half of them bad; ` +
+const head =
+  `${visits.toLocaleString('en')} concurrent visits for ${values.minutes} minutes on ${hosts.toLocaleString('en')} hosts and those found later, half of them bad; ` +
   `--timeout ${values.timeout}s, one fetch thread, ${availableParallelism()} cores, which the servers share, Node ${process.version}:`;
 const text = `${head}\n\n${tableOf(run)}`;
 console.log(text);

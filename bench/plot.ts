@@ -54,22 +54,35 @@ export const plotSvg = ({ title, xUnit, yUnit, series }: Plot): string => {
   const yMost = yTicks.at(-1)!;
   const xAt = (x: number): number => LEFT + (x / xMost) * (WIDTH - LEFT - RIGHT);
   const yAt = (y: number): number => HEIGHT - BOTTOM - (y / yMost) * (HEIGHT - TOP - BOTTOM);
-  const text = (x: number, y: number, more: string, what: string): string => `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${words(what)}</text>`;
+  const text = (x: number, y: number, more: string, what: string): string =>
+    `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${words(what)}</text>`;
 
   const parts = [text(LEFT, 24, 'class="title"', title), text(LEFT - 8, 46, 'text-anchor="end"', yUnit)];
   for (const y of yTicks) {
-    parts.push(`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${yAt(y).toFixed(1)}" y2="${yAt(y).toFixed(1)}"/>`, text(LEFT - 8, yAt(y) + 4, 'text-anchor="end"', label(y)));
+    parts.push(
+      `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${yAt(y).toFixed(1)}" y2="${yAt(y).toFixed(1)}"/>`,
+      text(LEFT - 8, yAt(y) + 4, 'text-anchor="end"', label(y)),
+    );
   }
   for (const x of ticksUpTo(xMost).filter((tick) => tick <= xMost)) {
-    parts.push(`<line class="axis" x1="${xAt(x).toFixed(1)}" x2="${xAt(x).toFixed(1)}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM + 4}"/>`, text(xAt(x), HEIGHT - BOTTOM + 18, 'text-anchor="middle"', label(x)));
+    parts.push(
+      `<line class="axis" x1="${xAt(x).toFixed(1)}" x2="${xAt(x).toFixed(1)}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM + 4}"/>`,
+      text(xAt(x), HEIGHT - BOTTOM + 18, 'text-anchor="middle"', label(x)),
+    );
   }
-  parts.push(`<line class="axis" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM}"/>`, text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, 'text-anchor="middle"', xUnit));
+  parts.push(
+    `<line class="axis" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM}"/>`,
+    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, 'text-anchor="middle"', xUnit),
+  );
   series.forEach(({ name, points }, at) => {
     const colour = COLOURS[at]!;
     const path = points.map(([x, y]) => `${xAt(x).toFixed(1)},${yAt(y).toFixed(1)}`).join(' ');
     const keyX = LEFT + at * 170;
-    parts.push(`<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-linejoin="round"/>`,
-      `<line x1="${keyX}" x2="${keyX + 18}" y1="42" y2="42" stroke="${colour}" stroke-width="3"/>`, text(keyX + 24, 46, '', name));
+    parts.push(
+      `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-linejoin="round"/>`,
+      `<line x1="${keyX}" x2="${keyX + 18}" y1="42" y2="42" stroke="${colour}" stroke-width="3"/>`,
+      text(keyX + 24, 46, '', name),
+    );
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="${words(title).replace(/"/g, '')}">
   <style>${STYLE}

@@ -1,4 +1,7 @@
-/** What a waiting URL costs in Redis with lines in it and with lines in files: admits millions, and reads how much memory the lines have. */
+/**
+ * What a waiting URL costs in Redis with lines in it and with lines in files: admits millions, and reads how much
+ * memory the lines have.
+ */
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +40,11 @@ const batchFrom = (from: number): Link[] =>
     const own = siteAt(below(SITES));
     const via = `https://${own}/articles/2024/${from + page}.html`;
     return Array.from({ length: OWN_LINKS + OTHER_LINKS }, (__, n) =>
-      link(`${n < OWN_LINKS ? own : siteAt(below(SITES))}/articles/some-longer-title/${from + page}-${n}.html`, { via, depth: 3 }));
+      link(`${n < OWN_LINKS ? own : siteAt(below(SITES))}/articles/some-longer-title/${from + page}-${n}.html`, {
+        via,
+        depth: 3,
+      }),
+    );
   }).flat();
 
 const measure = async (frontier: FrontierPlace): Promise<void> => {
@@ -61,14 +68,18 @@ const measure = async (frontier: FrontierPlace): Promise<void> => {
       const began = performance.now();
       let admitted = 0;
       for (let page = target; (await store.census()).waiting < target; page += 10 * PAGES_PER_BATCH) {
-        for (let n = 0; n < 10; n++) admitted += (await store.admit(batchFrom(page * 100 + n * PAGES_PER_BATCH))).admitted;
+        for (let n = 0; n < 10; n++)
+          admitted += (await store.admit(batchFrom(page * 100 + n * PAGES_PER_BATCH))).admitted;
       }
       const rate = admitted / ((performance.now() - began) / 1_000);
       const used = await settled();
       const { waiting } = await store.census();
       const dir = frontierFolder(rowsPathOf(folder));
-      const onDisk = frontier === 'files' ? readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).size, 0) : 0;
-      console.log(`${frontier}: ${waiting} waiting, used_memory ${(used / 1024 ** 2).toFixed(0)} MiB, ${Math.round(rate)} admitted/s, files ${(onDisk / 1024 ** 2).toFixed(0)} MiB`);
+      const onDisk =
+        frontier === 'files' ? readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).size, 0) : 0;
+      console.log(
+        `${frontier}: ${waiting} waiting, used_memory ${(used / 1024 ** 2).toFixed(0)} MiB, ${Math.round(rate)} admitted/s, files ${(onDisk / 1024 ** 2).toFixed(0)} MiB`,
+      );
     }
     let [visits, tookMs] = [0, 0];
     while (visits < VISITS) {
@@ -76,7 +87,11 @@ const measure = async (frontier: FrontierPlace): Promise<void> => {
       const claimed = await store.claim(ask({ delayMs: 3_600_000, visits: 200 }));
       tookMs += performance.now() - begun;
       visits += claimed.visits.length;
-      await store.settle(claimed.visits.map((visit) => settlementOf(visit, { fate: 'returned', pace: { ...visit.pace, dueAt: visit.claimedAt + 3_600_000 } })));
+      await store.settle(
+        claimed.visits.map((visit) =>
+          settlementOf(visit, { fate: 'returned', pace: { ...visit.pace, dueAt: visit.claimedAt + 3_600_000 } }),
+        ),
+      );
     }
     const { waiting } = await store.census();
     const before = await settled();
@@ -86,7 +101,9 @@ const measure = async (frontier: FrontierPlace): Promise<void> => {
       await line.exec();
     }
     const lines = before - (await settled());
-    console.log(`${frontier}: the lines are ${(lines / 1024 ** 2).toFixed(1)} MiB of it, ${(lines / waiting).toFixed(1)} bytes per waiting URL; a claimed visit takes ${Math.round((1_000 * tookMs) / visits)} us`);
+    console.log(
+      `${frontier}: the lines are ${(lines / 1024 ** 2).toFixed(1)} MiB of it, ${(lines / waiting).toFixed(1)} bytes per waiting URL; a claimed visit takes ${Math.round((1_000 * tookMs) / visits)} us`,
+    );
   } finally {
     await store.close();
     redis.disconnect();

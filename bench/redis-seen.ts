@@ -1,4 +1,7 @@
-/** What a known URL costs in Redis: admits millions through the real script, and reads how much memory the server has more. */
+/**
+ * What a known URL costs in Redis: admits millions through the real script, and reads how much memory the server has
+ * more.
+ */
 
 import { Redis } from 'ioredis';
 import { link } from '../tests/contract/store-scene.ts';
@@ -42,8 +45,10 @@ try {
     const seconds = (performance.now() - began) / 1_000;
     const bytes = (await usedBytes()) - emptyBytes;
     const again = await store.admit(linksFrom(0, BATCH));
-    console.log(`${known} URLs: ${(bytes / known).toFixed(2)} bytes per URL (${(bytes / 1024 ** 2).toFixed(1)} MiB), ${Math.round((known - before) / seconds)} admitted/s, ` +
-      `${wrong} new ones taken as seen, ${BATCH - again.seen} known ones taken as new`);
+    console.log(
+      `${known} URLs: ${(bytes / known).toFixed(2)} bytes per URL (${(bytes / 1024 ** 2).toFixed(1)} MiB), ${Math.round((known - before) / seconds)} admitted/s, ` +
+        `${wrong} new ones taken as seen, ${BATCH - again.seen} known ones taken as new`,
+    );
   }
 } finally {
   await store.close();

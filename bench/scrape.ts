@@ -20,14 +20,24 @@ export const readMetrics = (text: string): Scraped => {
   const all: Series[] = text.split('\n').flatMap((line) => {
     const match = line.startsWith('#') ? null : LINE.exec(line);
     if (!match) return [];
-    return [{ name: match[1]!, labels: new Map([...(match[2] ?? '').matchAll(LABEL)].map((one) => [one[1]!, one[2]!])), value: Number(match[3]) }];
+    return [
+      {
+        name: match[1]!,
+        labels: new Map([...(match[2] ?? '').matchAll(LABEL)].map((one) => [one[1]!, one[2]!])),
+        value: Number(match[3]),
+      },
+    ];
   });
   const named = (name: string): Series[] => all.filter((one) => one.name === name);
   return {
-    sum: (name, labels = {}) => named(name).filter((one) => Object.entries(labels).every(([label, value]) => one.labels.get(label) === value)).reduce((sum, one) => sum + one.value, 0),
+    sum: (name, labels = {}) =>
+      named(name)
+        .filter((one) => Object.entries(labels).every(([label, value]) => one.labels.get(label) === value))
+        .reduce((sum, one) => sum + one.value, 0),
     by: (name, label) => {
       const sums = new Map<string, number>();
-      for (const one of named(name)) sums.set(one.labels.get(label) ?? '', (sums.get(one.labels.get(label) ?? '') ?? 0) + one.value);
+      for (const one of named(name))
+        sums.set(one.labels.get(label) ?? '', (sums.get(one.labels.get(label) ?? '') ?? 0) + one.value);
       return sums;
     },
   };
@@ -44,7 +54,10 @@ export const scrapeEvery = (port: number, everyMs: number): Scraping => {
   const startedAt = performance.now();
   const timer = setInterval(() => {
     fetch(`http://127.0.0.1:${port}/metrics`)
-      .then(async (answer) => void scrapes.push({ atMs: performance.now() - startedAt, metrics: readMetrics(await answer.text()) }))
+      .then(
+        async (answer) =>
+          void scrapes.push({ atMs: performance.now() - startedAt, metrics: readMetrics(await answer.text()) }),
+      )
       .catch(() => {});
   }, everyMs);
   return { scrapes, stop: () => clearInterval(timer) };

@@ -40,13 +40,21 @@ export const createStoreLoad = (store: () => Pick<Store, 'admit' | 'claim' | 'se
   /** The square makes some sites hot, as on the real web. */
   const someSite = (): number => Math.floor((dice(sites) * dice(sites)) / sites);
   const linkTo = (site: number, via: string): Link => ({
-    url: `https://www.site-${site}.example/section/page-${next++}.html` as CanonicalUrl, site: `site-${site}.example`, depth: 2, via, hops: 0, fallback: false, first: false,
+    url: `https://www.site-${site}.example/section/page-${next++}.html` as CanonicalUrl,
+    site: `site-${site}.example`,
+    depth: 2,
+    via,
+    hops: 0,
+    fallback: false,
+    first: false,
   });
   const leased: (readonly Visit[])[] = [];
   return {
     seed: async () => {
       for (let site = 0; site < sites; site += LINKS_PER_BATCH) {
-        await store().admit(Array.from({ length: Math.min(LINKS_PER_BATCH, sites - site) }, (_, i) => linkTo(site + i, '')));
+        await store().admit(
+          Array.from({ length: Math.min(LINKS_PER_BATCH, sites - site) }, (_, i) => linkTo(site + i, '')),
+        );
       }
     },
     admit: async () => {
@@ -60,7 +68,15 @@ export const createStoreLoad = (store: () => Pick<Store, 'admit' | 'claim' | 'se
       await store().admit(links);
     },
     claim: async () => {
-      const { visits } = await store().claim({ holder: 'bench', shards: ALL_SHARDS, visits: VISITS_PER_BATCH, delayMs: 0, pagesMax: null, sitePagesMax: null, leaseMs: null });
+      const { visits } = await store().claim({
+        holder: 'bench',
+        shards: ALL_SHARDS,
+        visits: VISITS_PER_BATCH,
+        delayMs: 0,
+        pagesMax: null,
+        sitePagesMax: null,
+        leaseMs: null,
+      });
       leased.push(visits);
       return visits.length;
     },
@@ -73,11 +89,33 @@ export const createStoreLoad = (store: () => Pick<Store, 'admit' | 'claim' | 'se
 };
 
 export const settled = (visit: Visit): Settlement => ({
-  site: visit.site, lease: visit.lease, fate: 'settled', records: null, parked: false, robots: null,
+  site: visit.site,
+  lease: visit.lease,
+  fate: 'settled',
+  records: null,
+  parked: false,
+  robots: null,
   pace: { dueAt: visit.claimedAt, delayMs: 0, crawlDelayMs: 0, responseMs: 50, failures: 0 },
   page: {
-    url: visit.link.url, site: visit.site, outcome: 'fetched', status: 200, at: visit.claimedAt, durationMs: 80, contentType: 'text/html; charset=utf-8', bytes: 60_000,
-    title: 'A page of a site, with a title of common length', language: 'en', redirect: '', digest: 'sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', truncated: '', noindex: false,
-    depth: visit.link.depth, via: visit.link.via, tries: visit.tries, robots: 'no rule applies', detail: '192.0.2.1', extracted: '',
+    url: visit.link.url,
+    site: visit.site,
+    outcome: 'fetched',
+    status: 200,
+    at: visit.claimedAt,
+    durationMs: 80,
+    contentType: 'text/html; charset=utf-8',
+    bytes: 60_000,
+    title: 'A page of a site, with a title of common length',
+    language: 'en',
+    redirect: '',
+    digest: 'sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    truncated: '',
+    noindex: false,
+    depth: visit.link.depth,
+    via: visit.link.via,
+    tries: visit.tries,
+    robots: 'no rule applies',
+    detail: '192.0.2.1',
+    extracted: '',
   },
 });

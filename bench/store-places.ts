@@ -45,15 +45,22 @@ export const startPlace = (kind: StoreKind): Promise<StorePlace> => {
   const dir = mkdtempSync(join(tmpdir(), 'gossamer-bench-'));
   process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
   switch (kind) {
-    case 'sqlite': return Promise.resolve(embedded(dir));
-    case 'redis': return redis(dir);
-    case 'postgres': return postgres(dir);
-    default: return kind satisfies never;
+    case 'sqlite':
+      return Promise.resolve(embedded(dir));
+    case 'redis':
+      return redis(dir);
+    case 'postgres':
+      return postgres(dir);
+    default:
+      return kind satisfies never;
   }
 };
 
 const embedded = (dir: string): StorePlace => ({
-  kind: 'sqlite', url: EMBEDDED, dir, setup: '',
+  kind: 'sqlite',
+  url: EMBEDDED,
+  dir,
+  setup: '',
   serverCpuMs: async () => 0,
   kept: async () => ({ disk: filesBytes(dir, 'crawl.db'), memory: null, seen: null }),
   remove: async () => rmSync(dir, { recursive: true, force: true }),
@@ -66,18 +73,36 @@ const redis = async (dir: string): Promise<StorePlace> => {
   const server = await startRedis(REDIS_SETTINGS);
   const client = new Redis(server.url);
   const figures = async (section: string): Promise<ReadonlyMap<string, number>> =>
-    new Map([...(await client.info(section)).matchAll(/^(\w+):([\d.]+)\r?$/gm)].map(([, name, value]) => [name!, Number(value)]));
+    new Map(
+      [...(await client.info(section)).matchAll(/^(\w+):([\d.]+)\r?$/gm)].map(([, name, value]) => [
+        name!,
+        Number(value),
+      ]),
+    );
   const usedBytes = async (): Promise<number> => (await figures('memory')).get('used_memory')!;
   const version = /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? '';
   const emptyBytes = await usedBytes();
   return {
-    kind: 'redis', url: server.url, dir, setup: `Redis ${version}, appendonly yes, appendfsync everysec`,
+    kind: 'redis',
+    url: server.url,
+    dir,
+    setup: `Redis ${version}, appendonly yes, appendfsync everysec`,
     serverCpuMs: async () => {
       const cpu = await figures('cpu');
       // Children write the log anew; they are counted when they end.
-      return 1_000 * ['used_cpu_sys', 'used_cpu_user', 'used_cpu_sys_children', 'used_cpu_user_children'].reduce((sum, name) => sum + cpu.get(name)!, 0);
+      return (
+        1_000 *
+        ['used_cpu_sys', 'used_cpu_user', 'used_cpu_sys_children', 'used_cpu_user_children'].reduce(
+          (sum, name) => sum + cpu.get(name)!,
+          0,
+        )
+      );
     },
-    kept: async () => ({ disk: filesBytes(server.dir, 'appendonlydir/*'), memory: (await usedBytes()) - emptyBytes, seen: await seenBytes(client) }),
+    kept: async () => ({
+      disk: filesBytes(server.dir, 'appendonlydir/*'),
+      memory: (await usedBytes()) - emptyBytes,
+      seen: await seenBytes(client),
+    }),
     remove: async () => {
       client.disconnect();
       await server.remove();
@@ -100,18 +125,31 @@ const seenBytes = async (client: Redis): Promise<number> => {
 };
 
 /** What PostgreSQL 15 comes with; the servers of tests are set up otherwise. */
-const POSTGRES_SETTINGS = { fsync: 'on', full_page_writes: 'on', max_connections: '100', shared_buffers: '128MB', max_wal_size: '1GB', autovacuum_naptime: '1min' };
+const POSTGRES_SETTINGS = {
+  fsync: 'on',
+  full_page_writes: 'on',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  max_wal_size: '1GB',
+  autovacuum_naptime: '1min',
+};
 
 const postgres = async (dir: string): Promise<StorePlace> => {
   const server = await startPostgres(POSTGRES_SETTINGS);
   const url = await server.database();
   const [row] = await server.query(url, 'SHOW server_version');
   return {
-    kind: 'postgres', url, dir, setup: `PostgreSQL ${String(row?.['server_version']).split(' ')[0]} with its defaults (fsync on, shared_buffers 128MB)`,
+    kind: 'postgres',
+    url,
+    dir,
+    setup: `PostgreSQL ${String(row?.['server_version']).split(' ')[0]} with its defaults (fsync on, shared_buffers 128MB)`,
     serverCpuMs: async () => server.cpuMs(),
     kept: async () => {
-      const rows = (await server.query(url, `SELECT relname AS name, pg_total_relation_size(oid)::float8 AS bytes FROM pg_class
-        WHERE relkind = 'r' AND relnamespace::regnamespace::text LIKE 'gossamer_%'`)) as { name: string; bytes: number }[];
+      const rows = (await server.query(
+        url,
+        `SELECT relname AS name, pg_total_relation_size(oid)::float8 AS bytes FROM pg_class
+        WHERE relkind = 'r' AND relnamespace::regnamespace::text LIKE 'gossamer_%'`,
+      )) as { name: string; bytes: number }[];
       const sum = (some: typeof rows): number => some.reduce((bytes, one) => bytes + one.bytes, 0);
       return { disk: sum(rows), memory: null, seen: sum(rows.filter(({ name }) => name === 'seen')) };
     },
@@ -133,20 +171,39 @@ export interface OpenedStore {
   kept(): Promise<Kept>;
 }
 
-const NO_ARCHIVE: Archive = { append: () => [], end: () => ({ file: '', bytes: 0 }), cut: () => {}, sync: () => {}, close: () => {} };
+const NO_ARCHIVE: Archive = {
+  append: () => [],
+  end: () => ({ file: '', bytes: 0 }),
+  cut: () => {},
+  sync: () => {},
+  close: () => {},
+};
 
 /** In this thread, without an archive. */
 export const openIn = async (place: StorePlace): Promise<OpenedStore> => {
   if (place.kind === 'sqlite') {
     const store = openSqliteStore({
-      path: join(place.dir, 'crawl.db'), clock: (notBeforeMs) => createClock(anchorNow(notBeforeMs)), archive: () => NO_ARCHIVE,
+      path: join(place.dir, 'crawl.db'),
+      clock: (notBeforeMs) => createClock(anchorNow(notBeforeMs)),
+      archive: () => NO_ARCHIVE,
       checkpointRows: Infinity, // `settleDown` asks for them
     });
-    return { store, settleDown: store.checkpoint, kept: async () => ({ ...(await place.kept()), memory: store.seenBytes(), seen: store.seenBytes() }) };
+    return {
+      store,
+      settleDown: store.checkpoint,
+      kept: async () => ({ ...(await place.kept()), memory: store.seenBytes(), seen: store.seenBytes() }),
+    };
   }
   const store = await openSharedStore({
-    url: place.url, crawl: CRAWL, member: 'm1', shards: SHARDS, rowsPath: join(place.dir, 'pages.db'), archive: () => NO_ARCHIVE,
-    dead: () => {}, clock: null, say: (message) => console.error(message),
+    url: place.url,
+    crawl: CRAWL,
+    member: 'm1',
+    shards: SHARDS,
+    rowsPath: join(place.dir, 'pages.db'),
+    archive: () => NO_ARCHIVE,
+    dead: () => {},
+    clock: null,
+    say: (message) => console.error(message),
   });
   return { store, settleDown: () => {}, kept: place.kept };
 };

@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- stores`: the same work on each store as a crawl grows, and a whole crawl of the small web on each.
  *
- * The work is that of store-load.ts, verb by verb. Rates are per second of wall time; CPU is given per operation, of this process
- * (which also makes the links) and of the server with all its processes. One store after the other, so that whatever a server
- * puts off strikes nobody else.
+ * The work is that of store-load.ts, verb by verb. Rates are per second of wall time; CPU is given per operation, of
+ * this process (which also makes the links) and of the server with all its processes. One store after the other, so
+ * that whatever a server puts off strikes nobody else.
  */
 
 import { availableParallelism } from 'node:os';
@@ -14,7 +14,17 @@ import type { StoreKind } from '../src/store/place.ts';
 import { createTeller, telling } from './progress.ts';
 import { createStoreLoad, LINKS_PER_BATCH, VISITS_PER_BATCH, type StoreLoad } from './store-load.ts';
 import { openIn, startPlace, STORES, type Kept, type OpenedStore, type StorePlace } from './store-places.ts';
-import { CRAWL_SLOTS, crawlWorld, endWorld, fixed, median, pagesPerSecond, perPage, startWorld, type Used } from './whole-crawl.ts';
+import {
+  CRAWL_SLOTS,
+  crawlWorld,
+  endWorld,
+  fixed,
+  median,
+  pagesPerSecond,
+  perPage,
+  startWorld,
+  type Used,
+} from './whole-crawl.ts';
 
 const { values } = parseArgs({
   allowPositionals: true,
@@ -41,7 +51,10 @@ const stores = values.stores.split(',').map((name) => {
   if (!kind) throw new Error(`there is no store "${name}": --stores takes ${STORES.join(', ')}`);
   return kind;
 });
-const LEVELS = values.levels.split(',').map(Number).toSorted((a, b) => a - b);
+const LEVELS = values.levels
+  .split(',')
+  .map(Number)
+  .toSorted((a, b) => a - b);
 const SITES = Math.min(Number(values.sites), LEVELS[0]!);
 const ROUNDS = Number(values.rounds);
 const BATCHES = Number(values.batches);
@@ -52,7 +65,11 @@ const BATCHES_PER_CHECKPOINT = 10;
 
 const VERBS = ['admit', 'claim', 'settle'] as const;
 type Verb = (typeof VERBS)[number];
-const PER_BATCH: Readonly<Record<Verb, number>> = { admit: LINKS_PER_BATCH, claim: VISITS_PER_BATCH, settle: VISITS_PER_BATCH };
+const PER_BATCH: Readonly<Record<Verb, number>> = {
+  admit: LINKS_PER_BATCH,
+  claim: VISITS_PER_BATCH,
+  settle: VISITS_PER_BATCH,
+};
 
 interface Cost {
   readonly wallMs: number;
@@ -94,7 +111,10 @@ const measure = async (place: StorePlace, work: () => Promise<number>): Promise<
   return { wallMs, clientMs: (user + system) / 1_000, serverMs: (await place.serverCpuMs()) - serverBefore, done };
 };
 
-const grow = async (load: StoreLoad, { kind, opened, from, to }: { kind: StoreKind; opened: OpenedStore; from: number; to: number }): Promise<number> => {
+const grow = async (
+  load: StoreLoad,
+  { kind, opened, from, to }: { kind: StoreKind; opened: OpenedStore; from: number; to: number },
+): Promise<number> => {
   const tell = createTeller();
   let known = from;
   if (known === 0) {
@@ -128,7 +148,8 @@ const measureStore = async (kind: StoreKind): Promise<{ levels: Level[]; setup: 
       const kept = perUrl(await opened.kept(), knownTotal(await store.census()));
       const costs: Level['costs'] = { admit: [], claim: [], settle: [] };
       for (let round = 1; round <= ROUNDS; round++) {
-        for (const verb of VERBS) costs[verb].push(await measure(place, () => verbBatches(verb, { load, opened, kind })));
+        for (const verb of VERBS)
+          costs[verb].push(await measure(place, () => verbBatches(verb, { load, opened, kind })));
         tell(() => `${kind} at ${writeCount(to)} links: round ${round} of ${ROUNDS}`);
       }
       levels.push({ kind, known, costs, kept });
@@ -141,12 +162,16 @@ const measureStore = async (kind: StoreKind): Promise<{ levels: Level[]; setup: 
   }
 };
 
-const verbBatches = async (verb: Verb, { load, opened, kind }: { load: StoreLoad; opened: OpenedStore; kind: StoreKind }): Promise<number> => {
+const verbBatches = async (
+  verb: Verb,
+  { load, opened, kind }: { load: StoreLoad; opened: OpenedStore; kind: StoreKind },
+): Promise<number> => {
   const counted = await inLanes(lanesOf(kind), BATCHES, load[verb]);
   opened.settleDown();
   const done = verb === 'admit' ? BATCHES * LINKS_PER_BATCH : counted;
   // Fewer would be another piece of work, and its rate would be of something else.
-  if (done !== BATCHES * PER_BATCH[verb]) throw new Error(`${kind}: ${verb} did ${done} of ${BATCHES * PER_BATCH[verb]}`);
+  if (done !== BATCHES * PER_BATCH[verb])
+    throw new Error(`${kind}: ${verb} did ${done} of ${BATCHES * PER_BATCH[verb]}`);
   return done;
 };
 
@@ -160,7 +185,8 @@ const sumOf = (costs: readonly Cost[], figure: keyof Cost): number => costs.redu
 
 const levelLine = ({ kind, known, costs, kept }: Level): string => {
   const rates = VERBS.map((verb) => writeCount(median(costs[verb].map(({ done, wallMs }) => (done * 1_000) / wallMs))));
-  const cpuUs = (figure: 'clientMs' | 'serverMs'): string => VERBS.map((verb) => fixed((1_000 * sumOf(costs[verb], figure)) / sumOf(costs[verb], 'done'), 0)).join(' / ');
+  const cpuUs = (figure: 'clientMs' | 'serverMs'): string =>
+    VERBS.map((verb) => fixed((1_000 * sumOf(costs[verb], figure)) / sumOf(costs[verb], 'done'), 0)).join(' / ');
   return `| ${[kind, writeCount(known), ...rates, cpuUs('clientMs'), kind === 'sqlite' ? '-' : cpuUs('serverMs'), bytesCell(kept.disk), bytesCell(kept.memory), bytesCell(kept.seen)].join(' | ')} |`;
 };
 
@@ -172,9 +198,13 @@ const compareVerbs = async (): Promise<void> => {
     lines.push(...levels.map(levelLine));
     if (setup) setups.push(setup);
   }
-  console.log(`${writeCount(SITES)} sites, batches of ${LINKS_PER_BATCH} links and ${VISITS_PER_BATCH} visits, ${values.lanes} under way at once on a server, ${ROUNDS} rounds of ${BATCHES} batches; ` +
-    `median rates, mean CPU; ${availableParallelism()} cores, Node ${process.version}; ${setups.join('; ')}\n`);
-  console.log('| store | known links | links admitted/s | claims/s | settlements/s | CPU us of the client: link / claim / settlement | of the server | bytes per known URL: disk | memory | the set of known URLs |');
+  console.log(
+    `${writeCount(SITES)} sites, batches of ${LINKS_PER_BATCH} links and ${VISITS_PER_BATCH} visits, ${values.lanes} under way at once on a server, ${ROUNDS} rounds of ${BATCHES} batches; ` +
+      `median rates, mean CPU; ${availableParallelism()} cores, Node ${process.version}; ${setups.join('; ')}\n`,
+  );
+  console.log(
+    '| store | known links | links admitted/s | claims/s | settlements/s | CPU us of the client: link / claim / settlement | of the server | bytes per known URL: disk | memory | the set of known URLs |',
+  );
   console.log(`| ${Array.from({ length: 10 }, () => '---').join(' | ')} |\n${lines.join('\n')}\n`);
 };
 
@@ -193,8 +223,16 @@ const compareCrawls = async (): Promise<void> => {
       for (const place of places) {
         const startedAt = performance.now();
         const before = await place.serverCpuMs();
-        const used = await telling(() => `whole crawl ${round} of ${values.crawls} on ${place.kind}: ${fixed((performance.now() - startedAt) / 1_000, 0)} s`, () =>
-          crawlWorld(world, { home: place.dir, pages, flags: ['--store', place.url, '--name', `bench_${round}`, ...values.flags.split(' ').filter(Boolean)] }));
+        const used = await telling(
+          () =>
+            `whole crawl ${round} of ${values.crawls} on ${place.kind}: ${fixed((performance.now() - startedAt) / 1_000, 0)} s`,
+          () =>
+            crawlWorld(world, {
+              home: place.dir,
+              pages,
+              flags: ['--store', place.url, '--name', `bench_${round}`, ...values.flags.split(' ').filter(Boolean)],
+            }),
+        );
         runs.get(place.kind)!.push({ ...used, serverMs: (await place.serverCpuMs()) - before });
       }
     }
@@ -202,12 +240,22 @@ const compareCrawls = async (): Promise<void> => {
     for (const place of places) await place.remove();
     await endWorld(world);
   }
-  console.log(`A whole crawl over http: ${writeCount(pages)} pages of 60 KB on 2,000 sites, ${CRAWL_SLOTS} concurrent visits, no delay${values.flags && `, ${values.flags}`}; medians of ${values.crawls}\n`);
-  console.log('| store | CPU ms / page of the crawler | of the server | together | pages / s | peak memory of the crawler MiB |\n| --- | --- | --- | --- | --- | --- |');
+  console.log(
+    `A whole crawl over http: ${writeCount(pages)} pages of 60 KB on 2,000 sites, ${CRAWL_SLOTS} concurrent visits, no delay${values.flags && `, ${values.flags}`}; medians of ${values.crawls}\n`,
+  );
+  console.log(
+    '| store | CPU ms / page of the crawler | of the server | together | pages / s | peak memory of the crawler MiB |\n| --- | --- | --- | --- | --- | --- |',
+  );
   for (const [kind, crawls] of runs) {
     const server = (one: StoreCrawl): number => one.serverMs / one.pages;
-    const cells = [median(crawls.map(perPage)), median(crawls.map(server)), median(crawls.map((one) => perPage(one) + server(one)))].map((n) => fixed(n));
-    console.log(`| ${[kind, ...cells, fixed(median(crawls.map(pagesPerSecond)), 0), fixed(median(crawls.map((one) => one.peakBytes)) / 1024 ** 2, 0)].join(' | ')} |`);
+    const cells = [
+      median(crawls.map(perPage)),
+      median(crawls.map(server)),
+      median(crawls.map((one) => perPage(one) + server(one))),
+    ].map((n) => fixed(n));
+    console.log(
+      `| ${[kind, ...cells, fixed(median(crawls.map(pagesPerSecond)), 0), fixed(median(crawls.map((one) => one.peakBytes)) / 1024 ** 2, 0)].join(' | ')} |`,
+    );
   }
 };
 

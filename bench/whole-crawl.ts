@@ -26,7 +26,15 @@ export interface World {
 export const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** It has four times as many pages as a crawl takes. */
-export const startWorld = async ({ scheme, sites, pages }: { scheme: string; sites: string; pages: number }): Promise<World> => {
+export const startWorld = async ({
+  scheme,
+  sites,
+  pages,
+}: {
+  scheme: string;
+  sites: string;
+  pages: number;
+}): Promise<World> => {
   const child = fork(path('./world.ts'), [scheme, sites, String(pages * 4)]);
   const [message] = (await once(child, 'message')) as [Omit<World, 'process'>];
   return { ...message, process: child };
@@ -43,7 +51,8 @@ export const measured = async (home: string, args: readonly string[]): Promise<U
   const startedAt = performance.now();
   const child = spawn(process.execPath, ['--import', path('./usage.ts'), ...args], {
     // What was compiled is remembered for all alike, from the second run on, as it is for whoever uses the program.
-    env: { ...process.env, GOSSAMER_USAGE: usage, NODE_COMPILE_CACHE: join(home, 'compiled') }, stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, GOSSAMER_USAGE: usage, NODE_COMPILE_CACHE: join(home, 'compiled') },
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   const threads = threadCpu(child.pid!);
   let out = '';
@@ -51,7 +60,13 @@ export const measured = async (home: string, args: readonly string[]): Promise<U
   const [code] = (await once(child, 'close')) as [number];
   const wallMs = performance.now() - startedAt;
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${out}`);
-  return { ...(JSON.parse(readFileSync(usage, 'utf8')) as { cpuMs: number; peakBytes: number }), wallMs, pages: 0, threads: threads(), out };
+  return {
+    ...(JSON.parse(readFileSync(usage, 'utf8')) as { cpuMs: number; peakBytes: number }),
+    wallMs,
+    pages: 0,
+    threads: threads(),
+    out,
+  };
 };
 
 export interface CrawlPlan {
@@ -66,17 +81,40 @@ export interface CrawlPlan {
 export const crawlDir = (home: string): string => join(home, 'crawl');
 
 /** Counts the pages that were fetched; time is that of the run, without the start of Node. */
-export const crawlWorld = async (world: World, { home, pages, flags, program = path('../bin/gossamer.js') }: CrawlPlan): Promise<Used> => {
+export const crawlWorld = async (
+  world: World,
+  { home, pages, flags, program = path('../bin/gossamer.js') }: CrawlPlan,
+): Promise<Used> => {
   rmSync(crawlDir(home), { recursive: true, force: true });
   const seedFile = join(home, 'seeds.txt');
   writeFileSync(seedFile, world.seeds.join('\n'));
-  const used = await measured(home, [program, 'crawl', seedFile, '--email', 'bench@example.org', '--dir', crawlDir(home), '--delay', '0',
-    '--max-pages', String(pages), '--concurrency', String(CRAWL_SLOTS), '--json', ...world.connectTo.flatMap((rule) => ['--connect-to', rule]), ...flags]);
-  const { elapsedMs, settledByOutcome } = JSON.parse(used.out.trim().split('\n').at(-1)!) as { elapsedMs: number; settledByOutcome: { fetched?: number } };
+  const used = await measured(home, [
+    program,
+    'crawl',
+    seedFile,
+    '--email',
+    'bench@example.org',
+    '--dir',
+    crawlDir(home),
+    '--delay',
+    '0',
+    '--max-pages',
+    String(pages),
+    '--concurrency',
+    String(CRAWL_SLOTS),
+    '--json',
+    ...world.connectTo.flatMap((rule) => ['--connect-to', rule]),
+    ...flags,
+  ]);
+  const { elapsedMs, settledByOutcome } = JSON.parse(used.out.trim().split('\n').at(-1)!) as {
+    elapsedMs: number;
+    settledByOutcome: { fetched?: number };
+  };
   return { ...used, pages: settledByOutcome.fetched ?? 0, wallMs: elapsedMs };
 };
 
 export const perPage = (used: Used): number => used.cpuMs / used.pages;
 export const pagesPerSecond = (used: Used): number => (used.pages * 1_000) / used.wallMs;
-export const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
+export const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
 export const fixed = (n: number, digits = 2): string => n.toFixed(digits);

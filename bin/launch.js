@@ -1,4 +1,7 @@
-/** Prepares Node for the program, and starts it. Plain JavaScript: nothing that must be compiled comes before the cache of what was. */
+/**
+ * Prepares Node for the program, and starts it. Plain JavaScript: nothing that must be compiled comes before the cache
+ * of what was.
+ */
 
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
@@ -7,8 +10,8 @@ import { isAbsolute, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Bodies lie outside the heaps, but count in when V8 decides to collect one whole. Left alone it does so four times a second under
- * load, to find nothing in heaps that stay small: 4 % of the CPU of a page, for some 60 MiB less in all.
+ * Bodies lie outside the heaps, but count in when V8 decides to collect one whole. Left alone it does so four times a
+ * second under load, to find nothing in heaps that stay small: 4 % of the CPU of a page, for some 60 MiB less in all.
  */
 const OLD_SPACE_MIB = 64;
 
@@ -19,10 +22,12 @@ const makeFolder = (path) => {
 
 /** Halves the CPU of a start. Threads hear of it through the environment. */
 const rememberCompiled = () => {
-  if (process.env.NODE_COMPILE_CACHE !== undefined || process.env.NODE_DISABLE_COMPILE_CACHE !== undefined) return; // somebody knows better
+  // somebody knows better
+  if (process.env.NODE_COMPILE_CACHE !== undefined || process.env.NODE_DISABLE_COMPILE_CACHE !== undefined) return;
   try {
     const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-    if (!isAbsolute(caches)) return; // an empty HOME, or a variable that says nothing of worth: this folder is not for caches
+    // an empty HOME, or a variable that says nothing of worth: this folder is not for caches
+    if (!isAbsolute(caches)) return;
     const ours = join(caches, 'gossamer');
     makeFolder(caches);
     makeFolder(ours);
@@ -39,6 +44,8 @@ export const launch = async (args) => {
   setFlagsFromString(`--initial-old-space-size=${OLD_SPACE_MIB}`); // for the threads: this one has its heap already
   // A clone runs its sources; an installed package has only what was built from them.
   const source = new URL('../src/cli/main.ts', import.meta.url);
-  const { main } = await import(existsSync(source) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href);
+  const { main } = await import(
+    existsSync(source) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href
+  );
   return main(args);
 };

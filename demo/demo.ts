@@ -22,16 +22,45 @@ const world = createWorld(demoPlan);
 const served = await serveWorld(world);
 const temporary = mkdtempSync(join(tmpdir(), 'gossamer-demo-'));
 const seedFile = join(temporary, 'seeds.txt');
-writeFileSync(seedFile, world.seeds().map((seed) => `${seed}\n`).join(''));
+writeFileSync(
+  seedFile,
+  world
+    .seeds()
+    .map((seed) => `${seed}\n`)
+    .join(''),
+);
 
-console.log(`A small web of ${writeCount(world.sites.length)} sites is served on this machine. Now it is crawled, as you would crawl the large one:\n`);
-console.log(`  gossamer crawl ${relative('.', seedFile)} --email demo@example.org --dir ${DIR} --delay ${DELAY_MS}ms ...\n`);
+console.log(
+  `A small web of ${writeCount(world.sites.length)} sites is served on this machine. Now it is crawled, as you would crawl the large one:\n`,
+);
+console.log(
+  `  gossamer crawl ${relative('.', seedFile)} --email demo@example.org --dir ${DIR} --delay ${DELAY_MS}ms ...\n`,
+);
 
-const child = spawn(process.execPath, [
-  GOSSAMER, 'crawl', seedFile, '--email', 'demo@example.org', '--dir', DIR, '--delay', `${DELAY_MS}ms`,
-  '--timeout', '3s', '--trouble-delay', '500ms', '--park-after', '4', '--disk-reserve', '100MiB',
-  ...served.connectTo.flatMap((rule) => ['--connect-to', rule]),
-], { stdio: 'inherit' });
+const child = spawn(
+  process.execPath,
+  [
+    GOSSAMER,
+    'crawl',
+    seedFile,
+    '--email',
+    'demo@example.org',
+    '--dir',
+    DIR,
+    '--delay',
+    `${DELAY_MS}ms`,
+    '--timeout',
+    '3s',
+    '--trouble-delay',
+    '500ms',
+    '--park-after',
+    '4',
+    '--disk-reserve',
+    '100MiB',
+    ...served.connectTo.flatMap((rule) => ['--connect-to', rule]),
+  ],
+  { stdio: 'inherit' },
+);
 process.on('SIGINT', () => {}); // the crawl gets it too, stops in order, and then we end
 const [code] = (await once(child, 'exit')) as [number | null];
 rmSync(temporary, { recursive: true });
@@ -52,7 +81,9 @@ const faults = {
   'pages asked for before robots.txt': report.beforeRobots.length,
   'pages that no right crawl finds': report.unexpected.length,
 };
-console.log(`\nWhat the small web saw: ${writeCount(report.requests)} calls on ${writeCount(report.sites)} sites, ${writeCount(report.pages)} different pages.`);
+console.log(
+  `\nWhat the small web saw: ${writeCount(report.requests)} calls on ${writeCount(report.sites)} sites, ${writeCount(report.pages)} different pages.`,
+);
 for (const [what, n] of Object.entries(faults)) console.log(`  ${n === 0 ? '✔' : '✘'} ${what}: ${n}`);
 console.log(`\nLook at it yourself:
   npm run gossamer -- status ${DIR}
@@ -60,6 +91,13 @@ console.log(`\nLook at it yourself:
   npm run gossamer -- pages ${DIR} --outcome robots-denied --limit 5
   zcat ${DIR}/warc/*.warc.gz | less`);
 if (Object.values(faults).some((n) => n > 0)) {
-  if (process.env['GOSSAMER_DEBUG']) console.log(JSON.stringify({ ...report, tooEarly: report.tooEarly.slice(0, 5), missing: report.missing.slice(0, 20) }, null, 1));
+  if (process.env['GOSSAMER_DEBUG'])
+    console.log(
+      JSON.stringify(
+        { ...report, tooEarly: report.tooEarly.slice(0, 5), missing: report.missing.slice(0, 20) },
+        null,
+        1,
+      ),
+    );
   process.exit(1);
 }

@@ -8,6 +8,8 @@ export const accept = ({ url }: HookLink): boolean => !url.includes('?');
 
 /** Of each page its headings, and how many words it has. */
 export const extract = ({ html, text }: HookPage) => ({
-  headings: [...html.matchAll(/<h[1-3][^>]*>(.*?)<\/h[1-3]>/gis)].map(([, inner = '']) => inner.replace(/<[^>]*>/g, '').trim()),
+  headings: [...html.matchAll(/<h[1-3][^>]*>(.*?)<\/h[1-3]>/gis)].map(([, inner = '']) =>
+    inner.replace(/<[^>]*>/g, '').trim(),
+  ),
   words: text.split(/\s+/).filter(Boolean).length,
 });

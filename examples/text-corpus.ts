@@ -1,5 +1,5 @@
 // Read a finished crawl: its texts become a corpus, one file for each language.
-// Run it: node text-corpus.ts (after first-crawl.ts; in a project with gossamer installed, or as examples/README.md says)
+// Run it: node text-corpus.ts (after first-crawl.ts; with gossamer installed, or as examples/README.md says)
 
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

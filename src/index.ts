@@ -71,17 +71,39 @@ const OPENING_LOOK_MS = 50;
 
 /** Starts a crawl, or resumes the one in `dir`. Rejects with a UsageError when a setting is wrong. */
 export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
-  const { dir = './crawl', seeds = [], seedFile, excludeFile, retryParked = false, onSnapshot, onLog, ...settings } = options;
+  const {
+    dir = './crawl',
+    seeds = [],
+    seedFile,
+    excludeFile,
+    retryParked = false,
+    onSnapshot,
+    onLog,
+    ...settings
+  } = options;
   const request = {
-    dir, settings,
+    dir,
+    settings,
     seeds: { file: seedFile ?? null, urls: seeds },
     excludeFile: excludeFile ?? null,
     say: (text: string) => onLog?.('warn', text, {}),
   };
   const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(request) : createCrawl(request));
-  const { log, close } = openLog({ path: logPathOf(dir, open.identity.settings), level: 'info', show: (level, message, fields) => onLog?.(level, message, fields) });
+  const { log, close } = openLog({
+    path: logPathOf(dir, open.identity.settings),
+    level: 'info',
+    show: (level, message, fields) => onLog?.(level, message, fields),
+  });
   const before = await lastRowIn(dir);
-  const run = startRun({ dir, settings: open.identity.settings, store: open.store, member: open.identity.member, log, retryParked, ...(onSnapshot ? { onSnapshot } : {}) });
+  const run = startRun({
+    dir,
+    settings: open.identity.settings,
+    store: open.store,
+    member: open.identity.member,
+    log,
+    retryParked,
+    ...(onSnapshot ? { onSnapshot } : {}),
+  });
   let isOver = false;
   const ended = run.ended.finally(() => {
     isOver = true;
@@ -140,7 +162,8 @@ export const openCrawl = async (dir: string): Promise<ReadCrawl> => {
     dir,
     settings: identity.settings,
     status: async () => reader.census(),
-    pages: (filter = {}) => pagesFrom({ dir, open: async () => (await openReader(dir)).reader, after: () => 0, isOver: () => true }, filter),
+    pages: (filter = {}) =>
+      pagesFrom({ dir, open: async () => (await openReader(dir)).reader, after: () => 0, isOver: () => true }, filter),
     page: async (url) => {
       const address = canonicalize(url);
       const page = typeof address === 'string' ? null : await reader.page(address.url, siteOf(address.host));

@@ -3,7 +3,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, unlinkSync, writeFileSync,
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +37,14 @@ const open = (dir: string, change: Partial<ArchiveOptions> = {}): Archive =>
     settled: NOTHING,
     stamp: () => '20261115204500',
     warcinfo: (fileName) =>
-      warcinfoRecord({ software: 'Gossamer/0.1.0', fileName, at: 0, operator: 'you@example.org', userAgent: 'Gossamer', robots: 'classic' }),
+      warcinfoRecord({
+        software: 'Gossamer/0.1.0',
+        fileName,
+        at: 0,
+        operator: 'you@example.org',
+        userAgent: 'Gossamer',
+        robots: 'classic',
+      }),
     ...change,
   });
 
@@ -36,21 +52,36 @@ const open = (dir: string, change: Partial<ArchiveOptions> = {}): Archive =>
 const group = (label: string): Uint8Array => {
   const body = new Uint8Array(Buffer.from(label));
   return recordGroup({
-    robots: [], text: label, keep: 'all',
+    robots: [],
+    text: label,
+    keep: 'all',
     page: {
-      kind: 'answered', url: `https://example.org/${label.slice(0, 20)}`, startedAt: 0, answeredAt: 0, endedAt: 0, address: '192.0.2.1',
-      requestHead: 'GET / HTTP/1.1\r\n\r\n', head: 'HTTP/1.1 200 OK\r\n\r\n', status: 200, headers: {}, body, truncated: null,
+      kind: 'answered',
+      url: `https://example.org/${label.slice(0, 20)}`,
+      startedAt: 0,
+      answeredAt: 0,
+      endedAt: 0,
+      address: '192.0.2.1',
+      requestHead: 'GET / HTTP/1.1\r\n\r\n',
+      head: 'HTTP/1.1 200 OK\r\n\r\n',
+      status: 200,
+      headers: {},
+      body,
+      truncated: null,
     },
   }).bytes;
 };
 
 /** What all files together hold, file by file; reading them proves that nothing is damaged. */
 const contents = (dir: string): string[] =>
-  readdirSync(dir).sort().flatMap((name) =>
-    [...readRecords(join(dir, name))].flatMap((record) => {
-      if (record.headers['warc-type'] === 'warcinfo') return [`<${record.headers['warc-filename']}>`];
-      return record.headers['warc-type'] === 'conversion' ? [record.block.toString()] : [];
-    }));
+  readdirSync(dir)
+    .sort()
+    .flatMap((name) =>
+      [...readRecords(join(dir, name))].flatMap((record) => {
+        if (record.headers['warc-type'] === 'warcinfo') return [`<${record.headers['warc-filename']}>`];
+        return record.headers['warc-type'] === 'conversion' ? [record.block.toString()] : [];
+      }),
+    );
 
 const bodyAt = (dir: string, place: { file: string; offset: number } | undefined): string =>
   place === undefined ? '' : splitHttp(readRecordAt(join(dir, place.file), place.offset).block).body.toString();
@@ -65,7 +96,10 @@ test('no file is made before the first record, and each file begins with a warci
   const places = archive.append([group('one'), group('two')]);
   archive.close();
   assert.deepEqual(contents(dir), [`<${nameOf(0)}>`, 'one', 'two']);
-  assert.deepEqual(places.map((place) => bodyAt(dir, place)), ['one', 'two']);
+  assert.deepEqual(
+    places.map((place) => bodyAt(dir, place)),
+    ['one', 'two'],
+  );
   assert.deepEqual(archive.end(), { file: nameOf(0), bytes: statSync(join(dir, nameOf(0))).size });
 });
 
@@ -76,15 +110,31 @@ test('a file is left for the next when a record would pass its ceiling, and no r
   const archive = open(dir, { fileBytesMax: opening + 2 * one });
   const labels = ['one', 'two', 'six', 'ten', 'far'];
   const places = archive.append(labels.map(group));
-  assert.deepEqual(places.map((place) => place.file), [0, 0, 1, 1, 2].map(nameOf));
-  assert.deepEqual(places.map((place) => bodyAt(dir, place)), labels);
+  assert.deepEqual(
+    places.map((place) => place.file),
+    [0, 0, 1, 1, 2].map(nameOf),
+  );
+  assert.deepEqual(
+    places.map((place) => bodyAt(dir, place)),
+    labels,
+  );
   const [huge] = archive.append([group(noiseText(7))]);
   assert.deepEqual([huge?.file, huge?.offset], [nameOf(3), opening]);
   archive.append([group('end')]);
   archive.close();
   assert.deepEqual(contents(dir), [
-    `<${nameOf(0)}>`, 'one', 'two', `<${nameOf(1)}>`, 'six', 'ten', `<${nameOf(2)}>`, 'far',
-    `<${nameOf(3)}>`, noiseText(7), `<${nameOf(4)}>`, 'end',
+    `<${nameOf(0)}>`,
+    'one',
+    'two',
+    `<${nameOf(1)}>`,
+    'six',
+    'ten',
+    `<${nameOf(2)}>`,
+    'far',
+    `<${nameOf(3)}>`,
+    noiseText(7),
+    `<${nameOf(4)}>`,
+    'end',
   ]);
 });
 
@@ -109,7 +159,7 @@ test('what was appended and never settled is cut when the archive is opened', ()
     'whole new files': (_, archive) => void archive.append(Array.from({ length: 9 }, () => group('lost '.repeat(300)))),
     'a new file, empty': (dir) => writeFileSync(join(dir, nameOf(1)), ''),
     'a new file with half its warcinfo': (dir) => writeFileSync(join(dir, nameOf(1)), group('lost').subarray(0, 50)),
-    'nothing': () => undefined,
+    nothing: () => undefined,
   };
   for (const [what, crash] of Object.entries(crashes)) {
     const dir = newDir();
@@ -129,7 +179,13 @@ test('what was appended and never settled is cut when the archive is opened', ()
 
 test('before anything is settled every file of ours is unsettled, and files of others are left alone', () => {
   const dir = newDir();
-  const others = ['notes.txt', 'other-20261115204500-00009.warc.gz', `${nameOf(7)}.part`, `my-${nameOf(7)}`, 'gossamer-2026-00009.warc.gz'];
+  const others = [
+    'notes.txt',
+    'other-20261115204500-00009.warc.gz',
+    `${nameOf(7)}.part`,
+    `my-${nameOf(7)}`,
+    'gossamer-2026-00009.warc.gz',
+  ];
   mkdirSync(dir);
   for (const name of others) writeFileSync(join(dir, name), 'mine');
   const before = open(dir, { fileBytesMax: 1 });
@@ -162,8 +218,10 @@ test('a settled file that is missing or too short stops the opening, and nothing
   const settled = archive.end();
   archive.close();
   writeFileSync(join(dir, nameOf(1)), 'later');
-  const refused = (message: RegExp) => (error: unknown): boolean =>
-    error instanceof ArchiveFault && message.test(error.message) && error.advice.includes('resume');
+  const refused =
+    (message: RegExp) =>
+    (error: unknown): boolean =>
+      error instanceof ArchiveFault && message.test(error.message) && error.advice.includes('resume');
   truncateSync(join(dir, nameOf(0)), settled.bytes - 1);
   assert.throws(() => open(dir, { settled }), refused(/has \d+ bytes, but \d+ were settled/));
   unlinkSync(join(dir, nameOf(0)));
@@ -238,13 +296,22 @@ test('a full disk refuses a batch whole, names the cause, and takes records agai
     archive.append([group('one')]);
     const before = archive.end();
     const batch = Array.from({ length: 40 }, (_, index) => group(noiseText(index)));
-    assert.throws(() => archive.append(batch), (error) =>
-      error instanceof ArchiveFault && error.code === 'ENOSPC' && /ENOSPC/.test(error.message) && /free space/.test(error.advice));
+    assert.throws(
+      () => archive.append(batch),
+      (error) =>
+        error instanceof ArchiveFault &&
+        error.code === 'ENOSPC' &&
+        /ENOSPC/.test(error.message) &&
+        /free space/.test(error.advice),
+    );
     assert.deepEqual(archive.end(), before);
     assert.deepEqual(contents(dir), [`<${nameOf(0)}>`, 'one']);
     archive.append([...batch.slice(0, 5), group('two')]);
     archive.close();
-    assert.deepEqual(contents(dir).filter((label) => label.length < 50), [`<${nameOf(0)}>`, 'one', 'two']);
+    assert.deepEqual(
+      contents(dir).filter((label) => label.length < 50),
+      [`<${nameOf(0)}>`, 'one', 'two'],
+    );
   } finally {
     spawnSync('umount', ['-l', disk]);
   }

@@ -29,31 +29,51 @@ const saved = (...parts: readonly Uint8Array[]): string => {
 const bytes = (text: string | Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text as string));
 
 const headersOf = (head: string): Record<string, string> =>
-  Object.fromEntries(head.split('\r\n').slice(1).filter((line) => line !== '').map((line) => {
-    const colon = line.indexOf(':');
-    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-  }));
+  Object.fromEntries(
+    head
+      .split('\r\n')
+      .slice(1)
+      .filter((line) => line !== '')
+      .map((line) => {
+        const colon = line.indexOf(':');
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+      }),
+  );
 
 const answered = (change: Partial<Answered> = {}): Answered => {
   const body = change.body ?? bytes('<p>hello</p>');
   const head = change.head ?? `HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: ${body.length}\r\n\r\n`;
   return {
-    kind: 'answered', url: 'https://example.org/a?b=c|d', startedAt: 1_794_776_700_123.5, answeredAt: 0, endedAt: 0,
-    address: '2001:db8::7', requestHead: 'GET /a?b=c|d HTTP/1.1\r\nHost: example.org\r\n\r\n',
-    head, status: 200, headers: headersOf(head), body, truncated: null, ...change,
+    kind: 'answered',
+    url: 'https://example.org/a?b=c|d',
+    startedAt: 1_794_776_700_123.5,
+    answeredAt: 0,
+    endedAt: 0,
+    address: '2001:db8::7',
+    requestHead: 'GET /a?b=c|d HTTP/1.1\r\nHost: example.org\r\n\r\n',
+    head,
+    status: 200,
+    headers: headersOf(head),
+    body,
+    truncated: null,
+    ...change,
   };
 };
 
 /** SHA-1 in base 32 by another road than ours. */
 const digestOf = (block: Uint8Array): string => {
-  const digits = BigInt(`0x${createHash('sha1').update(block).digest('hex')}`).toString(32).padStart(32, '0');
+  const digits = BigInt(`0x${createHash('sha1').update(block).digest('hex')}`)
+    .toString(32)
+    .padStart(32, '0');
   return `sha1:${digits.replace(/./g, (digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[parseInt(digit, 32)] as string)}`;
 };
 
-const types = (records: readonly WarcRecord[]): string[] => records.map((record) => record.headers['warc-type'] as string);
+const types = (records: readonly WarcRecord[]): string[] =>
+  records.map((record) => record.headers['warc-type'] as string);
 
-const groupRecords = (input: Partial<Parameters<typeof recordGroup>[0]>): WarcRecord[] =>
-  [...readRecords(saved(recordGroup({ robots: [], page: null, text: null, keep: 'all', ...input }).bytes))];
+const groupRecords = (input: Partial<Parameters<typeof recordGroup>[0]>): WarcRecord[] => [
+  ...readRecords(saved(recordGroup({ robots: [], page: null, text: null, keep: 'all', ...input }).bytes)),
+];
 
 test('a page becomes a response, its request and its text, tied to each other', () => {
   const page = answered();
@@ -82,15 +102,29 @@ test('an independent reader reads every record with its right payload and digest
   const html = '<p>käse</p>'.repeat(9_000);
   const pages = [
     answered({ body: bytes(html) }),
-    answered({ body: bytes(gzipSync(html)), head: 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n' }),
-    answered({ body: bytes(brotliCompressSync(html)), head: 'HTTP/1.1 200 OK\r\nContent-Encoding: br\r\ncontent-length: 9\r\n\r\n' }),
+    answered({
+      body: bytes(gzipSync(html)),
+      head: 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n',
+    }),
+    answered({
+      body: bytes(brotliCompressSync(html)),
+      head: 'HTTP/1.1 200 OK\r\nContent-Encoding: br\r\ncontent-length: 9\r\n\r\n',
+    }),
     answered({ body: bytes(''), head: 'HTTP/1.1 304 Not Modified\r\nContent-Length: 99000\r\n\r\n' }),
     answered({ body: bytes(html), head: 'HTTP/1.0 200 OK\nServer: old\n\n' }),
   ];
   const info = warcinfoRecord({
-    software: 'Gossamer/0.1.0', fileName: 'one.warc.gz', at: 0, operator: 'you@example.org', userAgent: 'Gossamer', robots: 'classic',
+    software: 'Gossamer/0.1.0',
+    fileName: 'one.warc.gz',
+    at: 0,
+    operator: 'you@example.org',
+    userAgent: 'Gossamer',
+    robots: 'classic',
   });
-  const path = saved(info, ...pages.map((page) => recordGroup({ robots: [page], page, text: 'käse ✓', keep: 'all' }).bytes));
+  const path = saved(
+    info,
+    ...pages.map((page) => recordGroup({ robots: [page], page, text: 'käse ✓', keep: 'all' }).bytes),
+  );
 
   const seen: string[] = [];
   for await (const record of WARCParser.iterRecords([readFileSync(path)])) {
@@ -98,7 +132,8 @@ test('an independent reader reads every record with its right payload and digest
     seen.push(type);
     if (type !== 'response') {
       const payload = Buffer.from(await record.readFully(false));
-      if (type === 'warcinfo') assert.match(payload.toString(), /^software: Gossamer\/0\.1\.0\r\nformat: WARC File Format 1\.1\r\n/);
+      if (type === 'warcinfo')
+        assert.match(payload.toString(), /^software: Gossamer\/0\.1\.0\r\nformat: WARC File Format 1\.1\r\n/);
       if (type === 'conversion') assert.equal(payload.toString(), 'käse ✓');
       if (type === 'request') assert.equal(record.httpHeaders?.method, 'GET');
       continue;
@@ -109,23 +144,30 @@ test('an independent reader reads every record with its right payload and digest
     assert.equal(record.warcPayloadDigest, digestOf(body));
     assert.equal(record.httpHeaders?.statusCode, page.status === 200 && page.body.length > 0 ? 200 : 304);
   }
-  assert.deepEqual(seen, ['warcinfo', ...pages.flatMap(() => ['response', 'request', 'response', 'request', 'conversion'])]);
+  assert.deepEqual(seen, [
+    'warcinfo',
+    ...pages.flatMap(() => ['response', 'request', 'response', 'request', 'conversion']),
+  ]);
 
   // brotli is not decoded by that reader: the plain and the gzip page are
   const decoded: string[] = [];
   for await (const record of WARCParser.iterRecords([readFileSync(path)])) {
     const encoding = record.httpHeaders?.headers.get('content-encoding');
-    if (record.warcType === 'response' && encoding !== 'br') decoded.push(Buffer.from(await record.readFully(true)).toString());
+    if (record.warcType === 'response' && encoding !== 'br')
+      decoded.push(Buffer.from(await record.readFully(true)).toString());
   }
   assert.deepEqual(decoded, [html, html, html, html, '', '', html, html]);
 
-  for (const { headers, block } of readRecords(path)) assert.equal(headers['warc-block-digest'], headers['warc-type'] === 'conversion' ? digestOf(block) : undefined);
+  for (const { headers, block } of readRecords(path))
+    assert.equal(headers['warc-block-digest'], headers['warc-type'] === 'conversion' ? digestOf(block) : undefined);
 });
 
 test('gzip itself finds every member whole', (t) => {
   const page = answered({ body: bytes('abc '.repeat(50_000)) });
   const packed = answered({ body: bytes(noise(200_000)) });
-  const path = saved(...[page, packed].map((each) => recordGroup({ robots: [], page: each, text: 'abc', keep: 'all' }).bytes));
+  const path = saved(
+    ...[page, packed].map((each) => recordGroup({ robots: [], page: each, text: 'abc', keep: 'all' }).bytes),
+  );
   const run = spawnSync('gzip', ['-t', path]);
   if (run.error) return t.skip('there is no gzip here');
   assert.deepEqual([run.status, run.stderr.toString()], [0, '']);
@@ -139,11 +181,16 @@ test('the head that is stored agrees with the body that is stored', () => {
     return stored;
   };
   assert.equal(
-    headAs('HTTP/1.1 200 OK\r\nTRANSFER-encoding : chunked\r\nX: Transfer-Encoding: y\r\n\r\n', { 'transfer-encoding': 'chunked' }),
+    headAs('HTTP/1.1 200 OK\r\nTRANSFER-encoding : chunked\r\nX: Transfer-Encoding: y\r\n\r\n', {
+      'transfer-encoding': 'chunked',
+    }),
     'HTTP/1.1 200 OK\r\nX-Crawler-TRANSFER-encoding : chunked\r\nX: Transfer-Encoding: y\r\nContent-Length: 12\r\n\r\n',
   );
   assert.equal(
-    headAs('HTTP/1.1 200 OK\r\nContent-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n', { 'transfer-encoding': 'chunked', 'content-length': '12' }),
+    headAs('HTTP/1.1 200 OK\r\nContent-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n', {
+      'transfer-encoding': 'chunked',
+      'content-length': '12',
+    }),
     'HTTP/1.1 200 OK\r\nContent-Length: 12\r\nX-Crawler-Transfer-Encoding: chunked\r\n\r\n',
   );
   assert.equal(
@@ -155,7 +202,9 @@ test('the head that is stored agrees with the body that is stored', () => {
 
 test('an empty line inside a head does not move the beginning of the body', () => {
   for (const line of ['\n', '\r\n', ' \t\r\n', '\r\r\n']) {
-    const [response] = groupRecords({ page: answered({ head: `HTTP/1.1 200 OK\r\nA: b\r\n${line}C: d\r\n\r\n`, headers: {} }) }) as [WarcRecord];
+    const [response] = groupRecords({
+      page: answered({ head: `HTTP/1.1 200 OK\r\nA: b\r\n${line}C: d\r\n\r\n`, headers: {} }),
+    }) as [WarcRecord];
     assert.equal(splitHttp(response.block).head, 'HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\n');
   }
   const hostile = answered({ head: `HTTP/1.1 200 OK\r\nA:${'\n'.repeat(30_000)}${' \r'.repeat(30_000)}x\r\n\r\n` });
@@ -163,10 +212,17 @@ test('an empty line inside a head does not move the beginning of the body', () =
 });
 
 test('a body that was cut says so, and its head gives the length that was kept', () => {
-  const page = answered({ body: bytes('half'), truncated: 'length', head: 'HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n' });
+  const page = answered({
+    body: bytes('half'),
+    truncated: 'length',
+    head: 'HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n',
+  });
   const [response] = groupRecords({ page }) as [WarcRecord];
   assert.equal(response.headers['warc-truncated'], 'length');
-  assert.equal(splitHttp(response.block).head, 'HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: 5000\r\nContent-Length: 4\r\n\r\n');
+  assert.equal(
+    splitHttp(response.block).head,
+    'HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: 5000\r\nContent-Length: 4\r\n\r\n',
+  );
   const [text] = groupRecords({ page, text: 'half', keep: 'text' }) as [WarcRecord];
   assert.equal(text.headers['warc-truncated'], 'length');
 });
@@ -183,7 +239,10 @@ test('a page without text has no text record when all is kept, and an empty one 
 });
 
 test('robots.txt comes before the page and is never taken for one', () => {
-  const robots = [answered({ url: 'http://example.org/robots.txt' }), answered({ url: 'https://example.org/robots.txt' })];
+  const robots = [
+    answered({ url: 'http://example.org/robots.txt' }),
+    answered({ url: 'https://example.org/robots.txt' }),
+  ];
   for (const keep of ['all', 'text'] as const) {
     const group = recordGroup({ robots, page: answered(), text: 'hello', keep });
     const records = [...readRecords(saved(group.bytes))];
@@ -199,7 +258,11 @@ test('a visit that fetched only robots.txt has no page, and one that fetched not
   const only = recordGroup({ robots: [answered()], page: null, text: null, keep: 'all' });
   assert.deepEqual([only.pageAt, only.pageLength], [-1, 0]);
   assert.equal([...readRecords(saved(only.bytes))].length, 2);
-  assert.deepEqual(recordGroup({ robots: [], page: null, text: null, keep: 'all' }), { bytes: new Uint8Array(0), pageAt: -1, pageLength: 0 });
+  assert.deepEqual(recordGroup({ robots: [], page: null, text: null, keep: 'all' }), {
+    bytes: new Uint8Array(0),
+    pageAt: -1,
+    pageLength: 0,
+  });
 });
 
 test('no value can add a field or a record', () => {
@@ -207,8 +270,19 @@ test('no value can add a field or a record', () => {
   const page = answered({ url: `https://example.org/${evil}`, address: evil });
   const records = groupRecords({ page, text: 'hello', charset: evil });
   assert.deepEqual(types(records), ['response', 'request', 'conversion']);
-  assert.equal(records[0]?.headers['warc-ip-address'], 'x%0D%0AWARC-Type: request%0D%0AContent-Length: 0%0D%0A%0D%0A%00');
-  const info = warcinfoRecord({ software: evil, fileName: evil, at: 0, operator: evil, userAgent: evil, robots: evil, description: evil });
+  assert.equal(
+    records[0]?.headers['warc-ip-address'],
+    'x%0D%0AWARC-Type: request%0D%0AContent-Length: 0%0D%0A%0D%0A%00',
+  );
+  const info = warcinfoRecord({
+    software: evil,
+    fileName: evil,
+    at: 0,
+    operator: evil,
+    userAgent: evil,
+    robots: evil,
+    description: evil,
+  });
   const [record, ...rest] = [...readRecords(saved(info))] as [WarcRecord];
   assert.deepEqual([record.headers['warc-type'], rest.length], ['warcinfo', 0]);
   assert.equal(record.block.toString().split('\r\n').length, 8);
@@ -226,7 +300,10 @@ test('a body that is packed already is stored as it is, a plain one shrinks', ()
   const stored = recordGroup({ robots: [], page: answered({ body: packed }), text: null, keep: 'all' });
   assert.ok(Buffer.from(stored.bytes).includes(Buffer.from(packed.subarray(0, 60_000))));
   const plain = bytes('Sätze über Käse. '.repeat(9_000));
-  assert.ok(recordGroup({ robots: [], page: answered({ body: plain }), text: null, keep: 'all' }).bytes.length < plain.length / 10);
+  assert.ok(
+    recordGroup({ robots: [], page: answered({ body: plain }), text: null, keep: 'all' }).bytes.length <
+      plain.length / 10,
+  );
 });
 
 test('the bytes of a group can be given to another thread', () => {
@@ -247,9 +324,19 @@ test('one record is read at its place, and records between two places', () => {
 });
 
 test('damage is named with its file and offset', () => {
-  const group = recordGroup({ robots: [], page: answered({ body: bytes(noise(900).toString('hex')) }), text: null, keep: 'all' });
-  const fault = (path: string, offset: number) => (error: unknown): boolean =>
-    error instanceof ArchiveFault && error.message.includes(path) && error.message.includes(`offset ${offset} `) && error.advice !== '';
+  const group = recordGroup({
+    robots: [],
+    page: answered({ body: bytes(noise(900).toString('hex')) }),
+    text: null,
+    keep: 'all',
+  });
+  const fault =
+    (path: string, offset: number) =>
+    (error: unknown): boolean =>
+      error instanceof ArchiveFault &&
+      error.message.includes(path) &&
+      error.message.includes(`offset ${offset} `) &&
+      error.advice !== '';
   const drained = (path: string): void => void [...readRecords(path)];
 
   const half = saved(group.bytes, group.bytes);
@@ -265,7 +352,10 @@ test('damage is named with its file and offset', () => {
     const flipped = saved(copy);
     try {
       // a few bits mean nothing, such as those that fill up the last byte: then all is as it was
-      assert.deepEqual([...readRecords(flipped)].map((record) => record.block), whole.map((record) => record.block));
+      assert.deepEqual(
+        [...readRecords(flipped)].map((record) => record.block),
+        whole.map((record) => record.block),
+      );
       harmless++;
     } catch (error) {
       assert.ok(fault(flipped, 0)(error), `a flipped bit at ${at}: ${String(error)}`);
@@ -287,10 +377,12 @@ test('3,000 random groups read back in order, each at its place', () => {
     const body = chance() < 0.5 ? bytes(noise(length)) : bytes('<p>words</p>'.repeat(length / 12));
     const page = answered({ url: `https://example.org/${index}`, body, truncated: chance() < 0.1 ? 'time' : null });
     return {
-      robots: Array.from({ length: chance() < 0.3 ? upTo(3) : 0 }, () => answered({ url: 'https://example.org/robots.txt', body: bytes(noise(upTo(900))) })),
+      robots: Array.from({ length: chance() < 0.3 ? upTo(3) : 0 }, () =>
+        answered({ url: 'https://example.org/robots.txt', body: bytes(noise(upTo(900))) }),
+      ),
       page: chance() < 0.9 ? page : null,
       text: [null, '', 'text '.repeat(upTo(300))][upTo(3)] as string | null,
-      keep: chance() < 0.8 ? 'all' as const : 'text' as const,
+      keep: chance() < 0.8 ? ('all' as const) : ('text' as const),
     };
   });
   const groups = inputs.map((input) => recordGroup(input));
@@ -305,14 +397,21 @@ test('3,000 random groups read back in order, each at its place', () => {
       assert.ok(splitHttp(next().block).body.equals(robots.body), context);
       assert.equal(next().headers['warc-type'], 'request', context);
     }
-    const expected = input.page === null ? []
-      : input.keep === 'text' ? ['conversion']
-      : ['response', 'request', ...(input.text ? ['conversion'] : [])];
+    const expected =
+      input.page === null
+        ? []
+        : input.keep === 'text'
+          ? ['conversion']
+          : ['response', 'request', ...(input.text ? ['conversion'] : [])];
     const records = expected.map(() => next());
     assert.deepEqual(types(records), expected, context);
     const first = records[0];
     if (first !== undefined && input.page !== null) {
-      assert.deepEqual([first.offset, first.length, first.headers['warc-target-uri']], [at + group.pageAt, group.pageLength, input.page.url], context);
+      assert.deepEqual(
+        [first.offset, first.length, first.headers['warc-target-uri']],
+        [at + group.pageAt, group.pageLength, input.page.url],
+        context,
+      );
       if (input.keep === 'all') assert.ok(splitHttp(first.block).body.equals(input.page.body), context);
       if (expected.includes('conversion')) assert.equal(records.at(-1)?.block.toString(), input.text ?? '', context);
     }

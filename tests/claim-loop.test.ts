@@ -14,7 +14,9 @@ test('however many slots are free, a claim asks for some hundred visits, and the
   const asked: number[] = [];
   const ends: (() => void)[] = [];
   const loop = runClaimLoop({
-    clock, slots: 2_000, stop: stop.signal,
+    clock,
+    slots: 2_000,
+    stop: stop.signal,
     claim: async ({ visits }) => {
       asked.push(visits);
       return { visits: Array.from({ length: visits }, () => ({}) as Visit), nextDueAt: null };

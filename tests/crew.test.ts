@@ -14,16 +14,37 @@ const never = (): never => {
   throw new Error('this is not called here');
 };
 
-const linking = (...hrefs: string[]): Findings =>
-  ({ title: '', language: '', charset: '', base: 'https://a.example/', hrefs, canonical: '', noindex: false, nofollow: false, text: '' });
+const linking = (...hrefs: string[]): Findings => ({
+  title: '',
+  language: '',
+  charset: '',
+  base: 'https://a.example/',
+  hrefs,
+  canonical: '',
+  noindex: false,
+  nofollow: false,
+  text: '',
+});
 
 test('a link that the store had no room for is sent to it again when a later page has it; one that it has is not', async () => {
   const clock = createManualClock();
   const store = openMemoryStore({ clock, archive: openMemoryArchive() });
   const { parts } = createCrew({
-    clock, store, siteWaitingMax: 2, scope: createScope({ depthMax: null, seeded: null, excluded: null }),
-    rules: { pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 1 }, productToken: 'gossamer', bodyBytesMax: 1, isText: () => true, sitemaps: false },
-    fetch: never, forget: never, parse: never, readText: never,
+    clock,
+    store,
+    siteWaitingMax: 2,
+    scope: createScope({ depthMax: null, seeded: null, excluded: null }),
+    rules: {
+      pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 1 },
+      productToken: 'gossamer',
+      bodyBytesMax: 1,
+      isText: () => true,
+      sitemaps: false,
+    },
+    fetch: never,
+    forget: never,
+    parse: never,
+    readText: never,
   });
   const page = link('a.example/');
   const found = linking('/1', '/2', '/3', 'https://b.example/');

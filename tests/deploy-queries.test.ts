@@ -15,7 +15,14 @@ const yamlOf = <T>(file: string): T => parse(textOf(file)) as T;
 const boards = [...dashboards()];
 
 interface Rules {
-  readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string; readonly labels: Record<string, string>; readonly annotations: Record<string, string> }[] }[];
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string;
+      readonly expr: string;
+      readonly labels: Record<string, string>;
+      readonly annotations: Record<string, string>;
+    }[];
+  }[];
 }
 const alerts = yamlOf<Rules>('prometheus/alerts.yml').groups.flatMap(({ rules }) => rules);
 
@@ -38,15 +45,34 @@ test('every alert fires and keeps silent when its test says so', () => {
 
 test('every alert has a case in which it fires and one in which it does not, and says what to do', () => {
   assert.deepEqual(alerts.map(({ alert }) => alert).toSorted(), [
-    'CrawlErrorsHigh', 'CrawlStalled', 'CrawlerGone', 'DescriptorsClimbing', 'DiskFullSoon', 'DiskLow', 'MemoryClimbing', 'ParseBacklogGrowing', 'StoreSlow', 'ThreadsRestarted',
+    'CrawlErrorsHigh',
+    'CrawlStalled',
+    'CrawlerGone',
+    'DescriptorsClimbing',
+    'DiskFullSoon',
+    'DiskLow',
+    'MemoryClimbing',
+    'ParseBacklogGrowing',
+    'StoreSlow',
+    'ThreadsRestarted',
   ]);
   const cases = ruleTests.flatMap((one) => one.alert_rule_test);
   for (const { alert, labels, annotations } of alerts) {
     const own = cases.filter(({ alertname }) => alertname === alert);
-    assert.ok(own.some(({ exp_alerts }) => exp_alerts.length > 0), `${alert} never fires in a test`);
-    assert.ok(own.some(({ exp_alerts }) => exp_alerts.length === 0), `${alert} is never silent in a test`);
+    assert.ok(
+      own.some(({ exp_alerts }) => exp_alerts.length > 0),
+      `${alert} never fires in a test`,
+    );
+    assert.ok(
+      own.some(({ exp_alerts }) => exp_alerts.length === 0),
+      `${alert} is never silent in a test`,
+    );
     assert.match(labels['severity'] ?? '', /^(?:warning|critical)$/, alert);
-    assert.match(annotations['summary'] ?? '', /\{\{ \$labels\.instance \}\}/, `${alert} must say which crawler it is about`);
+    assert.match(
+      annotations['summary'] ?? '',
+      /\{\{ \$labels\.instance \}\}/,
+      `${alert} must say which crawler it is about`,
+    );
     assert.ok((annotations['description'] ?? '').length > 100, `${alert} must say what to do`);
   }
 });
@@ -54,7 +80,9 @@ test('every alert has a case in which it fires and one in which it does not, and
 test('alerts and the series of their tests name metrics, labels and values that exist', () => {
   const found = [
     ...alerts.flatMap(({ alert, expr }) => complaintsAbout(expr).map((complaint) => `${alert}: ${complaint}`)),
-    ...ruleTests.flatMap(({ input_series }) => input_series.flatMap(({ series }) => complaintsAbout(series).map((complaint) => `${series}: ${complaint}`))),
+    ...ruleTests.flatMap(({ input_series }) =>
+      input_series.flatMap(({ series }) => complaintsAbout(series).map((complaint) => `${series}: ${complaint}`)),
+    ),
   ];
   assert.deepEqual(found, []);
 });
@@ -62,29 +90,44 @@ test('alerts and the series of their tests name metrics, labels and values that 
 test('every query of the dashboards names metrics, labels and values that exist', () => {
   const placed = boards.flatMap(([file, board]) => expressionsOf(file, board));
   assert.ok(placed.length > 40);
-  assert.deepEqual(placed.flatMap(({ where, expression, shown }) => complaintsAbout(expression, shown).map((complaint) => `${where}: ${complaint}`)), []);
+  assert.deepEqual(
+    placed.flatMap(({ where, expression, shown }) =>
+      complaintsAbout(expression, shown).map((complaint) => `${where}: ${complaint}`),
+    ),
+    [],
+  );
 });
 
 test('a query that names what is not there is found', () => {
-  assert.deepEqual(complaintsAbout('sum by (instance) (rate(gossamer_pages_total{outcome="fetched"}[5m])) > 0 and on (instance) up == 1'), []);
+  assert.deepEqual(
+    complaintsAbout(
+      'sum by (instance) (rate(gossamer_pages_total{outcome="fetched"}[5m])) > 0 and on (instance) up == 1',
+    ),
+    [],
+  );
   const wrong: Readonly<Record<string, string>> = {
     'rate(gossamer_page_total[5m])': 'there is no metric gossamer_page_total',
-    'gossamer_pages_total_count': 'there is no metric gossamer_pages_total_count',
-    'gossamer_fetch_seconds': 'there is no metric gossamer_fetch_seconds',
+    gossamer_pages_total_count: 'there is no metric gossamer_pages_total_count',
+    gossamer_fetch_seconds: 'there is no metric gossamer_fetch_seconds',
     'sum(gossamer_links{state="lost"})': 'gossamer_links has no state "lost"',
     'gossamer_links{kind!="waiting"}': 'gossamer_links has no label kind',
     'gossamer_content_bytes_sum{le="1"}': 'gossamer_content_bytes_sum has no label le',
     'sum by (thread) (gossamer_calls_total)': 'none of its metrics has the label thread',
     '1 + 1': 'names no metric',
   };
-  for (const [expression, complaint] of Object.entries(wrong)) assert.deepEqual(complaintsAbout(expression), [complaint]);
-  assert.deepEqual(complaintsAbout('sum by (state) (gossamer_links)', ['kind']), ['its legend shows the label kind, which it does not have']);
+  for (const [expression, complaint] of Object.entries(wrong))
+    assert.deepEqual(complaintsAbout(expression), [complaint]);
+  assert.deepEqual(complaintsAbout('sum by (state) (gossamer_links)', ['kind']), [
+    'its legend shows the label kind, which it does not have',
+  ]);
 });
 
 test('Prometheus understands every query of the dashboards', () => {
   const dir = mkdtempSync(join(tmpdir(), 'gossamer-queries-'));
   try {
-    const rules = boards.flatMap(([file, board]) => expressionsOf(file, board)).map(({ expression }, i) => ({ record: `query_${i}`, expr: filledIn(expression) }));
+    const rules = boards
+      .flatMap(([file, board]) => expressionsOf(file, board))
+      .map(({ expression }, i) => ({ record: `query_${i}`, expr: filledIn(expression) }));
     writeFileSync(join(dir, 'queries.yml'), JSON.stringify({ groups: [{ name: 'queries', rules }] }));
     promtool(['check', 'rules', '--lint=none', join(dir, 'queries.yml')]);
   } finally {
@@ -92,10 +135,14 @@ test('Prometheus understands every query of the dashboards', () => {
   }
 });
 
-const overlap = (a: Panel['gridPos'], b: Panel['gridPos']): boolean => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+const overlap = (a: Panel['gridPos'], b: Panel['gridPos']): boolean =>
+  a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
 test('every panel has a unit and a sentence that says what it shows, and a place of its own', () => {
-  assert.deepEqual(boards.map(([file]) => file), ['machine.json', 'overview.json']);
+  assert.deepEqual(
+    boards.map(([file]) => file),
+    ['machine.json', 'overview.json'],
+  );
   for (const [file, { panels }] of boards) {
     assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
     for (const { title, type, description, fieldConfig, targets } of panels.filter((panel) => panel.type !== 'row')) {
@@ -104,20 +151,33 @@ test('every panel has a unit and a sentence that says what it shows, and a place
       assert.ok((targets ?? []).length > 0, `${file}: ${title} asks for nothing`);
     }
     const places = panels.map(({ gridPos }) => gridPos);
-    assert.deepEqual(places.filter((place, i) => place.x + place.w > 24 || places.slice(i + 1).some((other) => overlap(place, other))), []);
+    assert.deepEqual(
+      places.filter((place, i) => place.x + place.w > 24 || places.slice(i + 1).some((other) => overlap(place, other))),
+      [],
+    );
   }
 });
 
 test('the dashboards ask the datasource that is provisioned, lie where they are looked for, and lead to each other', () => {
-  const [source] = yamlOf<{ datasources: { uid: string; url: string; jsonData: { timeInterval: string } }[] }>('grafana/provisioning/datasources/prometheus.yaml').datasources;
-  const asking = boards.flatMap(([, { panels, annotations, templating }]) => [...panels.flatMap(({ targets = [] }) => targets), ...annotations.list, ...templating.list]);
+  const [source] = yamlOf<{ datasources: { uid: string; url: string; jsonData: { timeInterval: string } }[] }>(
+    'grafana/provisioning/datasources/prometheus.yaml',
+  ).datasources;
+  const asking = boards.flatMap(([, { panels, annotations, templating }]) => [
+    ...panels.flatMap(({ targets = [] }) => targets),
+    ...annotations.list,
+    ...templating.list,
+  ]);
   const uids = asking.map(({ datasource }) => datasource.uid);
   assert.deepEqual([...new Set(uids)], [source?.uid]);
   const prometheus = yamlOf<{ global: { scrape_interval: string } }>('prometheus/prometheus.yml');
   assert.equal(source?.jsonData.timeInterval, prometheus.global.scrape_interval);
 
-  const [provider] = yamlOf<{ providers: { options: { path: string } }[] }>('grafana/provisioning/dashboards/gossamer.yaml').providers;
-  const { grafana } = yamlOf<{ services: { grafana: { volumes: string[]; environment: Record<string, string> } } }>('compose.yaml').services;
+  const [provider] = yamlOf<{ providers: { options: { path: string } }[] }>(
+    'grafana/provisioning/dashboards/gossamer.yaml',
+  ).providers;
+  const { grafana } = yamlOf<{ services: { grafana: { volumes: string[]; environment: Record<string, string> } } }>(
+    'compose.yaml',
+  ).services;
   assert.ok(grafana.volumes.includes(`./grafana/dashboards:${provider?.options.path}:ro`));
   assert.equal(source?.url, '$PROMETHEUS_URL');
   assert.ok(grafana.environment['PROMETHEUS_URL']);
@@ -126,7 +186,10 @@ test('the dashboards ask the datasource that is provisioned, lie where they are 
   assert.ok(existsSync(join(DEPLOY, 'grafana/dashboards', home.slice(dirname(home).length))));
 
   const places = boards.map(([, { uid }]) => `/d/${uid}`);
-  assert.deepEqual(boards.flatMap(([, { links }]) => links.map(({ url }) => url)).filter((url) => !places.includes(url)), []);
+  assert.deepEqual(
+    boards.flatMap(([, { links }]) => links.map(({ url }) => url)).filter((url) => !places.includes(url)),
+    [],
+  );
 });
 
 test('files that Prometheus and Grafana read are YAML and JSON with one meaning', () => {

@@ -21,7 +21,11 @@ const assertReason = (explanation: Explanation, reason: ReasonName, answer: RegE
 };
 
 /** Visits the only site that is due, and settles it so. */
-const settleNext = async ({ store }: ReadingScene, changes: Partial<Settlement> = {}, page: Partial<Page> = {}): Promise<void> => {
+const settleNext = async (
+  { store }: ReadingScene,
+  changes: Partial<Settlement> = {},
+  page: Partial<Page> = {},
+): Promise<void> => {
   const visit = await claimOne(store);
   await store.settle([settlementOf(visit, { page: changes.fate ? null : pageOf(visit, page), ...changes })]);
 };
@@ -29,7 +33,8 @@ const settleNext = async ({ store }: ReadingScene, changes: Partial<Settlement> 
 test('what cannot be a link of any crawl is not known, and is told by its name', () =>
   onReadingScene(async ({ explain }) => {
     assertReason(await explain('http://[half'), 'not-a-url', /cannot be read as a URL/);
-    for (const url of ['ftp://a.example/', 'mailto:me@a.example', 'javascript:void(0)']) assertReason(await explain(url), 'not-http', /scheme is neither http nor https/);
+    for (const url of ['ftp://a.example/', 'mailto:me@a.example', 'javascript:void(0)'])
+      assertReason(await explain(url), 'not-http', /scheme is neither http nor https/);
     assertReason(await explain(`https://a.example/${'x'.repeat(3_000)}`), 'too-long', /more than 2,000 characters/);
     assert.equal((await explain('ftp://a.example/')).state, 'unknown');
   }));
@@ -37,7 +42,10 @@ test('what cannot be a link of any crawl is not known, and is told by its name',
 test('an address without a scheme is looked for by both', () =>
   onReadingScene(async ({ store, explain }) => {
     await store.admit([link('a.example/'), link('b.example/x', { url: 'http://b.example:8080/x' as never })]);
-    assert.deepEqual([(await explain('a.example')).url, (await explain('b.example:8080/x')).url], ['https://a.example/', 'http://b.example:8080/x']);
+    assert.deepEqual(
+      [(await explain('a.example')).url, (await explain('b.example:8080/x')).url],
+      ['https://a.example/', 'http://b.example:8080/x'],
+    );
     assert.equal((await explain('c.example')).url, 'https://c.example/');
   }));
 
@@ -45,58 +53,113 @@ test('a link that the scope refuses is told by the rule, and an excluded one by 
   onReadingScene(async ({ explain, file }) => {
     file('seeds.txt', 'a.example\nhttps://www.b.example/start\n');
     file('exclude.txt', 'x.example\nld.a.example\nold.a.example\n');
-    assertReason(await explain('https://very.old.a.example/page'), 'excluded', /line 3 of .*exclude\.txt excludes old\.a\.example/);
+    assertReason(
+      await explain('https://very.old.a.example/page'),
+      'excluded',
+      /line 3 of .*exclude\.txt excludes old\.a\.example/,
+    );
     assert.equal((await explain('https://a.example/page')).reason, 'unknown');
-    assert.equal((await explain('https://notold.a.example/')).reason, 'unknown', 'a name that only ends alike is another');
-    assertReason(await explain('https://c.example/', { seededOnly: true }), 'not-seeded', /its site c\.example is not one of the seeds/);
+    assert.equal(
+      (await explain('https://notold.a.example/')).reason,
+      'unknown',
+      'a name that only ends alike is another',
+    );
+    assertReason(
+      await explain('https://c.example/', { seededOnly: true }),
+      'not-seeded',
+      /its site c\.example is not one of the seeds/,
+    );
     assert.equal((await explain('https://b.example/', { seededOnly: true })).reason, 'unknown');
     assertReason(await explain('https://a.example/big.zip'), 'not-text', /its ending names a file/);
     assertReason(await explain('https://a.example/1/1/1/1/1/'), 'trap', /repeats itself/);
     assertReason(await explain('https://a.example/', { maxDepth: 0 }), 'too-deep', /at depth 1, and --max-depth is 0/);
-    assert.ok((await explain('https://a.example/', { maxDepth: 3 })).notes.some((note) => note.includes('more than 3 steps')));
+    assert.ok(
+      (await explain('https://a.example/', { maxDepth: 3 })).notes.some((note) => note.includes('more than 3 steps')),
+    );
   }));
 
 test('a link that waits and is no longer wanted is judged by its own depth', () =>
   onReadingScene(async ({ store, explain, dir }) => {
     await store.admit([link('a.example/deep', { depth: 3 })]);
-    const { state } = assertReason(await explain('https://a.example/deep', { maxDepth: 2 }), 'too-deep', /It waits, but will not be crawled: it is at depth 3, and --max-depth is 2/);
+    const { state } = assertReason(
+      await explain('https://a.example/deep', { maxDepth: 2 }),
+      'too-deep',
+      /It waits, but will not be crawled: it is at depth 3, and --max-depth is 2/,
+    );
     assert.equal(state, 'waiting');
     assert.equal((await explain('https://a.example/deep', { maxDepth: 3 })).reason, 'waiting');
-    assert.deepEqual((await explain('https://a.example/deep', { maxDepth: 2 })).advice, [`gossamer resume ${dir} --max-depth 3`]);
+    assert.deepEqual((await explain('https://a.example/deep', { maxDepth: 2 })).advice, [
+      `gossamer resume ${dir} --max-depth 3`,
+    ]);
   }));
 
 test('an unknown link is told as such, with what may have kept it away and what it may be taken for', () =>
   onReadingScene(async ({ store, explain, dir }) => {
     await store.admit([...linksOf('a.example', 5), link('a.example/dir/')]);
-    const unknown = assertReason(await explain('https://z.example/'), 'unknown', /not known to this crawl: no page that was crawled links to it/);
+    const unknown = assertReason(
+      await explain('https://z.example/'),
+      'unknown',
+      /not known to this crawl: no page that was crawled links to it/,
+    );
     assert.ok(unknown.notes.includes('nothing of its site is known either'));
     assert.ok(unknown.notes.some((note) => note.startsWith('6 links still wait')));
     const full = await explain('https://a.example/6', { maxWaitingPerSite: 6 });
     assert.ok(full.notes.some((note) => /has 6 links waiting, all that --max-waiting-per-site allows/.test(note)));
-    assert.ok(!(await explain('https://a.example/6', { maxWaitingPerSite: 7 })).notes.some((note) => note.includes('--max-waiting-per-site')));
+    assert.ok(
+      !(await explain('https://a.example/6', { maxWaitingPerSite: 7 })).notes.some((note) =>
+        note.includes('--max-waiting-per-site'),
+      ),
+    );
     assert.deepEqual((await explain('https://a.example/6')).advice, []);
-    assert.deepEqual((await explain('http://www.a.example/1')).advice, [`gossamer explain ${dir} https://a.example/1`], 'without www');
-    assert.deepEqual((await explain('http://a.example/dir')).advice, [`gossamer explain ${dir} https://a.example/dir/`]);
-    assert.ok((await explain('https://a.example/6', { hooks: './mine.js' })).notes.some((note) => note.includes('./mine.js')));
+    assert.deepEqual(
+      (await explain('http://www.a.example/1')).advice,
+      [`gossamer explain ${dir} https://a.example/1`],
+      'without www',
+    );
+    assert.deepEqual((await explain('http://a.example/dir')).advice, [
+      `gossamer explain ${dir} https://a.example/dir/`,
+    ]);
+    assert.ok(
+      (await explain('https://a.example/6', { hooks: './mine.js' })).notes.some((note) => note.includes('./mine.js')),
+    );
   }));
 
 test('a waiting link is told its place in the line and when its turn comes, at the pace of its site', () =>
   onReadingScene(async ({ store, explain, clock, dir }) => {
     await store.admit(linksOf('a.example', 4));
-    const fresh = assertReason(await explain('https://a.example/3'), 'waiting', /may be called now, and then every 5s. 2 links are before it; its turn comes in about 10s/);
+    const fresh = assertReason(
+      await explain('https://a.example/3'),
+      'waiting',
+      /may be called now, and then every 5s. 2 links are before it; its turn comes in about 10s/,
+    );
     assert.equal(fresh.callAt, clock.now() + 2 * DELAY_MS);
     const visit = await claimOne(store);
     assertReason(await explain('https://a.example/1'), 'under-visit', /being visited now, for the first time/);
     assert.match((await explain('https://a.example/1', {}, false)).answer, /was being visited when the crawl ended/);
-    assert.equal((await explain('https://a.example/2')).state, 'waiting', 'also while another link of its site is under visit');
-    await store.settle([settlementOf(visit, { pace: paceAfter(visit, { dueAt: clock.now() + 20_000, delayMs: 20_000, crawlDelayMs: 20_000 }) })]);
-    const next = assertReason(await explain('https://a.example/2'), 'waiting', /may be called in 20s \(2026-01-01 00:00:20 UTC\), and then every 20s. It is the next in line\.$/);
+    assert.equal(
+      (await explain('https://a.example/2')).state,
+      'waiting',
+      'also while another link of its site is under visit',
+    );
+    await store.settle([
+      settlementOf(visit, {
+        pace: paceAfter(visit, { dueAt: clock.now() + 20_000, delayMs: 20_000, crawlDelayMs: 20_000 }),
+      }),
+    ]);
+    const next = assertReason(
+      await explain('https://a.example/2'),
+      'waiting',
+      /may be called in 20s \(2026-01-01 00:00:20 UTC\), and then every 20s. It is the next in line\.$/,
+    );
     assert.equal(next.callAt, clock.now() + 20_000);
     assert.ok(next.notes.includes('its Crawl-delay sets the pace'));
     assert.equal((await explain('https://a.example/4')).callAt, clock.now() + 3 * 20_000);
     const stopped = await explain('https://a.example/4', {}, false);
     assert.deepEqual([next.advice, stopped.advice], [[], [`gossamer resume ${dir}`]]);
-    assert.match(stopped.answer, /^It waits, and the crawl is not running\. When it is resumed, its site .* 2 links are before it; its turn comes about 1m later\.$/);
+    assert.match(
+      stopped.answer,
+      /^It waits, and the crawl is not running\. When it is resumed, its site .* 2 links are before it; its turn comes about 1m later\.$/,
+    );
   }));
 
 test('a link whose site is in trouble is told the failures, and the time of the next try', () =>
@@ -104,28 +167,55 @@ test('a link whose site is in trouble is told the failures, and the time of the 
     const { store, clock, explain } = scene;
     await store.admit(linksOf('a.example', 2));
     const visit = await claimOne(store);
-    await store.settle([settlementOf(visit, { fate: 'retry', pace: paceAfter(visit, { failures: 2, dueAt: clock.now() + 40_000 }) })]);
-    const trouble = assertReason(await explain('https://a.example/1'), 'in-trouble', /its site a\.example, which failed 2 times in a row, is called again in 40s .*; at 6 failures it is parked\. 1 link is before it/);
+    await store.settle([
+      settlementOf(visit, { fate: 'retry', pace: paceAfter(visit, { failures: 2, dueAt: clock.now() + 40_000 }) }),
+    ]);
+    const trouble = assertReason(
+      await explain('https://a.example/1'),
+      'in-trouble',
+      /its site a\.example, which failed 2 times in a row, is called again in 40s .*; at 6 failures it is parked\. 1 link is before it/,
+    );
     assert.equal(trouble.callAt, clock.now() + 40_000 + DELAY_MS);
-    assert.ok(trouble.notes.includes('robots.txt of https://a.example could not be read so far, and until it is no page there is called'));
+    assert.ok(
+      trouble.notes.includes(
+        'robots.txt of https://a.example could not be read so far, and until it is no page there is called',
+      ),
+    );
   }));
 
 test('a link whose site is in trouble because of a robots.txt is told so, also when that of another origin of the site is to blame', () =>
   onReadingScene(async ({ store, clock, explain }) => {
     await store.admit([link('www.a.example/1', { site: 'a.example' }), ...linksOf('a.example', 2)]);
-    const unread = (cause: string, at: number): RobotsRecord => ({ origin: 'https://www.a.example', fetchedAt: at, expiresAt: 0, verdict: 'trouble', rules: cause, crawlDelayMs: null });
+    const unread = (cause: string, at: number): RobotsRecord => ({
+      origin: 'https://www.a.example',
+      fetchedAt: at,
+      expiresAt: 0,
+      verdict: 'trouble',
+      rules: cause,
+      crawlDelayMs: null,
+    });
     const fail = async (cause: string): Promise<void> => {
       const visit = await claimOne(store);
-      await store.settle([settlementOf(visit, { fate: 'returned', robots: unread(cause, clock.now()), pace: paceAfter(visit, { failures: visit.pace.failures + 1, dueAt: clock.now() + 1_000 }) })]);
+      await store.settle([
+        settlementOf(visit, {
+          fate: 'returned',
+          robots: unread(cause, clock.now()),
+          pace: paceAfter(visit, { failures: visit.pace.failures + 1, dueAt: clock.now() + 1_000 }),
+        }),
+      ]);
       clock.advance(1_000);
     };
     await fail('503');
     const own = assertReason(await explain('https://www.a.example/1'), 'in-trouble', /failed once/);
-    assert.deepEqual(own.notes, ['the last failure on record: robots.txt of https://www.a.example answered 503, on 2026-01-01 00:00:00 UTC; until it can be read no page there is called']);
+    assert.deepEqual(own.notes, [
+      'the last failure on record: robots.txt of https://www.a.example answered 503, on 2026-01-01 00:00:00 UTC; until it can be read no page there is called',
+    ]);
     assert.equal(own.robots, null, 'nothing is known of its rules');
     await fail('dns');
     const other = assertReason(await explain('https://a.example/2'), 'in-trouble', /failed 2 times/);
-    assert.deepEqual(other.notes, ['the last failure on record: robots.txt of https://www.a.example was not to be had (the host name has no address, or the name servers did not answer), on 2026-01-01 00:00:01 UTC; until it can be read no page there is called']);
+    assert.deepEqual(other.notes, [
+      'the last failure on record: robots.txt of https://www.a.example was not to be had (the host name has no address, or the name servers did not answer), on 2026-01-01 00:00:01 UTC; until it can be read no page there is called',
+    ]);
   }));
 
 test('a parked link is told the failures of its site, the last one on record, and the command that brings it back', () =>
@@ -139,10 +229,16 @@ test('a parked link is told the failures of its site, the last one on record, an
     clock.advance(DELAY_MS);
     const visit = await claimOne(store);
     await store.settle([settlementOf(visit, { fate: 'retry', parked: true, pace: paceAfter(visit, { failures: 6 }) })]);
-    const parked = assertReason(await explain('https://a.example/4'), 'parked', /its site a\.example failed 6 times in a row, and --park-after is 6/);
+    const parked = assertReason(
+      await explain('https://a.example/4'),
+      'parked',
+      /its site a\.example failed 6 times in a row, and --park-after is 6/,
+    );
     assert.deepEqual([parked.state, parked.callAt], ['parked', null]);
     assert.deepEqual(parked.advice, [`gossamer resume ${dir} --retry-parked`]);
-    assert.deepEqual(parked.notes, ['the last failure on record: https://a.example/2, server-error 503, on 2026-01-02 00:00:00 UTC']);
+    assert.deepEqual(parked.notes, [
+      'the last failure on record: https://a.example/2, server-error 503, on 2026-01-02 00:00:00 UTC',
+    ]);
     await store.steer([{ kind: 'retry-parked' }]);
     assert.equal((await explain('https://a.example/4')).reason, 'waiting');
   }));
@@ -153,22 +249,38 @@ test('a link over the budget of its site is held, also before the site is claime
     await store.admit(linksOf('a.example', 3));
     await settleNext(scene);
     const budget = { maxPagesPerSite: 1 };
-    assert.equal(assertReason(await explain('https://a.example/2', budget), 'held', /has 1 page, and --max-pages-per-site is 1/).state, 'waiting');
+    assert.equal(
+      assertReason(await explain('https://a.example/2', budget), 'held', /has 1 page, and --max-pages-per-site is 1/)
+        .state,
+      'waiting',
+    );
     clock.advance(DELAY_MS);
     await store.claim(ask({ sitePagesMax: 1 }));
     const held = assertReason(await explain('https://a.example/2', budget), 'held', /It is held/);
     assert.deepEqual([held.state, held.advice], ['held', [`gossamer resume ${dir} --max-pages-per-site 2`]]);
-    assert.ok((await explain('https://a.example/9', budget)).notes.includes('its site is held, so 2 of its links are not visited for now, and one of those pages may link to it'));
+    assert.ok(
+      (await explain('https://a.example/9', budget)).notes.includes(
+        'its site is held, so 2 of its links are not visited for now, and one of those pages may link to it',
+      ),
+    );
     assert.equal((await explain('https://a.example/2')).reason, 'held', 'until a resume lets it wait again');
     scene.file('exclude.txt', 'a.example\n');
-    assertReason(await explain('https://a.example/2'), 'excluded', /^It is held, and will not be crawled in any case: line 1 of/);
+    assertReason(
+      await explain('https://a.example/2'),
+      'excluded',
+      /^It is held, and will not be crawled in any case: line 1 of/,
+    );
   }));
 
 test('a link that waits in a crawl at its --max-pages is told so', () =>
   onReadingScene(async (scene) => {
     await scene.store.admit(linksOf('a.example', 2));
     await settleNext(scene);
-    const { advice } = assertReason(await scene.explain('https://a.example/2', { maxPages: 1 }), 'max-pages', /has all the pages it may have: --max-pages is 1/);
+    const { advice } = assertReason(
+      await scene.explain('https://a.example/2', { maxPages: 1 }),
+      'max-pages',
+      /has all the pages it may have: --max-pages is 1/,
+    );
     assert.deepEqual(advice, [`gossamer resume ${scene.dir} --max-pages 2`]);
     assert.equal((await scene.explain('https://a.example/2', { maxPages: 2 })).reason, 'waiting');
   }));
@@ -178,19 +290,43 @@ const ROBOTS = '# our rules\nUser-agent: *\n\nDisallow: /private\nAllow: /privat
 test('a link that robots.txt forbids is told the line, by the rules of its own origin', () =>
   onReadingScene(async (scene) => {
     const { store, clock, explain } = scene;
-    await store.admit([link('a.example/'), link('a.example/private/1'), link('a.example/private/open'), link('b.a.example/private/2', { site: 'a.example' })]);
+    await store.admit([
+      link('a.example/'),
+      link('a.example/private/1'),
+      link('a.example/private/open'),
+      link('b.a.example/private/2', { site: 'a.example' }),
+    ]);
     await settleNext(scene, { robots: robotsRead('https://a.example', ROBOTS, clock.now()) });
-    const denied = assertReason(await explain('https://a.example/private/1'), 'robots-denied', /waits, but will not be crawled, .* https:\/\/a\.example forbids it \(line 4: Disallow: \/private\)\./);
-    assert.deepEqual(denied.robots, { origin: 'https://a.example', allowed: false, rule: 'line 4: Disallow: /private', line: 4, fetchedAt: clock.now(), stale: false });
+    const denied = assertReason(
+      await explain('https://a.example/private/1'),
+      'robots-denied',
+      /waits, but will not be crawled, .* https:\/\/a\.example forbids it \(line 4: Disallow: \/private\)\./,
+    );
+    assert.deepEqual(denied.robots, {
+      origin: 'https://a.example',
+      allowed: false,
+      rule: 'line 4: Disallow: /private',
+      line: 4,
+      fetchedAt: clock.now(),
+      stale: false,
+    });
     const open = await explain('https://a.example/private/open');
-    assert.deepEqual([denied.advice, (await explain('https://a.example/private/1', {}, false)).advice], [[], []], 'no resume brings it');
+    assert.deepEqual(
+      [denied.advice, (await explain('https://a.example/private/1', {}, false)).advice],
+      [[], []],
+      'no resume brings it',
+    );
     assert.deepEqual([open.reason, open.robots?.line], ['waiting', 5]);
     const elsewhere = await explain('https://b.a.example/private/2');
     assert.deepEqual([elsewhere.reason, elsewhere.robots], ['waiting', null]);
     assert.equal((await explain('https://a.example/private/9')).robots?.line, 4, 'also for a link that is not known');
     clock.advance(25 * HOUR_MS);
     const stale = await explain('https://a.example/private/1');
-    assert.deepEqual([stale.reason, stale.robots?.stale], ['waiting', true], 'rules a day old are asked for again first');
+    assert.deepEqual(
+      [stale.reason, stale.robots?.stale],
+      ['waiting', true],
+      'rules a day old are asked for again first',
+    );
   }));
 
 test('rules over the ceiling forbid the origin', () =>
@@ -204,7 +340,12 @@ test('rules over the ceiling forbid the origin', () =>
 test('a settled link is told its outcome, whichever it is', () =>
   onReadingScene(async (scene) => {
     const { store, clock, explain } = scene;
-    const outcomes = [...Object.keys(ANSWERED_OUTCOMES), ...Object.keys(UNANSWERED_OUTCOMES), 'failed-dns', 'excluded'] as OutcomeName[];
+    const outcomes = [
+      ...Object.keys(ANSWERED_OUTCOMES),
+      ...Object.keys(UNANSWERED_OUTCOMES),
+      'failed-dns',
+      'excluded',
+    ] as OutcomeName[];
     for (const [n, outcome] of outcomes.entries()) {
       await store.admit([link(`a.example/${n}`)]);
       await settleNext(scene, {}, { outcome, tries: 3 });
@@ -219,7 +360,11 @@ test('a redirect names its target, and the command that explains that one', () =
   onReadingScene(async (scene) => {
     await scene.store.admit([link('a.example/old')]);
     await settleNext(scene, {}, { outcome: 'redirected', status: 301, redirect: 'https://b.example/new' });
-    const { advice } = assertReason(await scene.explain('https://a.example/old'), 'redirected', /answered 301 and leads to https:\/\/b\.example\/new/);
+    const { advice } = assertReason(
+      await scene.explain('https://a.example/old'),
+      'redirected',
+      /answered 301 and leads to https:\/\/b\.example\/new/,
+    );
     assert.deepEqual(advice, [`gossamer explain ${scene.dir} https://b.example/new`]);
   }));
 
@@ -227,18 +372,39 @@ test('a settled link is told by the rules that were in force then, and a note sa
   onReadingScene(async (scene) => {
     const { store, clock, explain, file } = scene;
     await store.admit([link('a.example/private/1')]);
-    await settleNext(scene, { robots: robotsRead('https://a.example', '', clock.now()) }, { outcome: 'robots-denied', status: null, robots: 'line 4: Disallow: /private' });
-    const { notes } = assertReason(await explain('https://a.example/private/1'), 'robots-denied', /forbids it \(line 4: Disallow: \/private\)\./);
-    assert.deepEqual(notes, ['as read on 2026-01-01 00:00:00 UTC, robots.txt allows it (no rules for us); but a settled link is not visited again']);
+    await settleNext(
+      scene,
+      { robots: robotsRead('https://a.example', '', clock.now()) },
+      { outcome: 'robots-denied', status: null, robots: 'line 4: Disallow: /private' },
+    );
+    const { notes } = assertReason(
+      await explain('https://a.example/private/1'),
+      'robots-denied',
+      /forbids it \(line 4: Disallow: \/private\)\./,
+    );
+    assert.deepEqual(notes, [
+      'as read on 2026-01-01 00:00:00 UTC, robots.txt allows it (no rules for us); but a settled link is not visited again',
+    ]);
     file('exclude.txt', 'a.example\n');
-    assert.ok((await explain('https://a.example/private/1')).notes.some((note) => /by the settings now in force it would not be taken: line 1 of/.test(note)));
+    assert.ok(
+      (await explain('https://a.example/private/1')).notes.some((note) =>
+        /by the settings now in force it would not be taken: line 1 of/.test(note),
+      ),
+    );
   }));
 
 test('a bare domain that was then tried over http leads there', () =>
   onReadingScene(async (scene) => {
-    await scene.store.admit([link('a.example/', { fallback: true }), link('a.example/', { url: 'http://a.example/' as never })]);
+    await scene.store.admit([
+      link('a.example/', { fallback: true }),
+      link('a.example/', { url: 'http://a.example/' as never }),
+    ]);
     await settleNext(scene, {}, { outcome: 'failed-tls', status: null, tries: 1, detail: 'no certificate' });
-    const { advice, notes } = assertReason(await scene.explain('a.example'), 'failed-tls', /given up on .* after 1 try: the TLS handshake failed.*\(no certificate\)/);
+    const { advice, notes } = assertReason(
+      await scene.explain('a.example'),
+      'failed-tls',
+      /given up on .* after 1 try: the TLS handshake failed.*\(no certificate\)/,
+    );
     assert.deepEqual(advice, [`gossamer explain ${scene.dir} http://a.example/`]);
     assert.deepEqual(notes, ['a seed without a scheme is tried once over https; it was then tried over http']);
   }));
@@ -255,5 +421,8 @@ test('a link that the crawl died of too often is told so', () =>
   }));
 
 test('every reason has been explained here', () => {
-  assert.deepEqual(Object.keys(OPEN_REASONS).filter((reason) => !explained.has(reason)), []);
+  assert.deepEqual(
+    Object.keys(OPEN_REASONS).filter((reason) => !explained.has(reason)),
+    [],
+  );
 });

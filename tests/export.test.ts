@@ -1,4 +1,7 @@
-/** The pieces of an export: keys of an index, sorting more than fits, files that are whole or not there, links in the archive. */
+/**
+ * The pieces of an export: keys of an index, sorting more than fits, files that are whole or not there, links in the
+ * archive.
+ */
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,30 +46,44 @@ const KEYS: Readonly<Record<string, string>> = {
   'http://host.com/asdf%25%32%35asd': 'com,host)/asdf%25asd',
   'http://host.com/%257Ea%2521b%2540c%2523d': 'com,host)/~a!b@c%23d',
   'http://host.com/caf%C3%A9': 'com,host)/caf%c3%a9',
-  'http://archive.org/index.php?PHPSESSID=0123456789abcdefghijklemopqrstuv&action=profile;u=4221': 'org,archive)/index.php?action=profile;u=4221',
+  'http://archive.org/index.php?PHPSESSID=0123456789abcdefghijklemopqrstuv&action=profile;u=4221':
+    'org,archive)/index.php?action=profile;u=4221',
   'http://archive.org/x?sid=9682993c8daa2c5497996114facdc805': 'org,archive)/x',
   'http://archive.org/x?sid=9682993c8daa2c5497996114facdc8051': 'org,archive)/x?sid=9682993c8daa2c5497996114facdc8051',
   'http://archive.org/?CFID=1169580&CFTOKEN=48630702&d=22%2F08': 'org,archive)/?d=22/08',
   'http://archive.org/(S(4hqa0555fwsecu455xqckv45))/mileg.aspx': 'org,archive)/mileg.aspx',
-  'http://visit.yahoo.com/v.gif?&r=http%3A//w.org/&b=Netscape%205.0%20%28Windows%3B%29': 'com,yahoo,visit)/v.gif?&b=netscape%205.0%20(windows;)&r=http://w.org/',
+  'http://visit.yahoo.com/v.gif?&r=http%3A//w.org/&b=Netscape%205.0%20%28Windows%3B%29':
+    'com,yahoo,visit)/v.gif?&b=netscape%205.0%20(windows;)&r=http://w.org/',
 };
 
 test('the key of a URL is the one by which pywb looks it up', () => {
   for (const [url, key] of Object.entries(KEYS)) assert.equal(surtOf(url), key, url);
 });
 
-const collected = (chunks: Iterable<Uint8Array | string>): string[] => [...chunks].map((chunk) => Buffer.from(chunk as string).toString()).join('').split('\n').slice(0, -1);
+const collected = (chunks: Iterable<Uint8Array | string>): string[] =>
+  [...chunks]
+    .map((chunk) => Buffer.from(chunk as string).toString())
+    .join('')
+    .split('\n')
+    .slice(0, -1);
 
 test('lines that do not fit into one run are sorted by their bytes, and nothing is left on the disk', () => {
   const dir = join(home, 'sort');
   mkdirSync(dir);
   let state = 7;
   const random = (max: number): number => (state = Math.imul(state, 48_271) >>> 0) % max;
-  const lines = Array.from({ length: 20_000 }, (_, n) => `${'Za,)-%!~'[random(8)]}${'x'.repeat(random(90))} ${n % 700}`);
+  const lines = Array.from(
+    { length: 20_000 },
+    (_, n) => `${'Za,)-%!~'[random(8)]}${'x'.repeat(random(90))} ${n % 700}`,
+  );
   for (const runBytes of [2 ** 30, 300_000, 20_000]) {
     const sorter = new LineSorter({ dir, runBytes });
     for (const line of lines) sorter.add(line);
-    assert.deepEqual(collected(sorter.sorted()), lines.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))), `runs of ${runBytes} bytes`);
+    assert.deepEqual(
+      collected(sorter.sorted()),
+      lines.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+      `runs of ${runBytes} bytes`,
+    );
     assert.deepEqual(readdirSync(dir), []);
     sorter.close();
   }
@@ -95,19 +112,50 @@ test('a file is there when it is kept, and never in part', () => {
   assert.throws(() => late.keep(), /is there already/);
   late.drop();
   assert.equal(readFileSync(join(home, 'late'), 'utf8'), 'of another');
-  assert.deepEqual(readdirSync(home).filter((name) => name.endsWith('.part')), []);
-  assert.throws(() => new OutFile(join(home, 'no', 'such', 'folder'), false), /cannot be written .*: choose another --out/);
+  assert.deepEqual(
+    readdirSync(home).filter((name) => name.endsWith('.part')),
+    [],
+  );
+  assert.throws(
+    () => new OutFile(join(home, 'no', 'such', 'folder'), false),
+    /cannot be written .*: choose another --out/,
+  );
 });
 
 const pageOf = (change: Partial<PlacedPage> = {}): PlacedPage => ({
-  url: 'http://a.example/x' as CanonicalUrl, site: 'a.example', outcome: 'fetched', status: 200, at: Date.UTC(2026, 10, 15, 20, 45, 1, 999) + 0.7,
-  durationMs: 12.5, contentType: 'text/html; charset=utf-8', bytes: 3, title: '', language: '', redirect: '', digest: 'sha1:ABC', truncated: '',
-  noindex: false, depth: 1, via: '', tries: 1, robots: '', detail: '', extracted: '', place: { file: 'f.warc.gz', offset: 10, length: 20, groupLength: 50 }, ...change,
+  url: 'http://a.example/x' as CanonicalUrl,
+  site: 'a.example',
+  outcome: 'fetched',
+  status: 200,
+  at: Date.UTC(2026, 10, 15, 20, 45, 1, 999) + 0.7,
+  durationMs: 12.5,
+  contentType: 'text/html; charset=utf-8',
+  bytes: 3,
+  title: '',
+  language: '',
+  redirect: '',
+  digest: 'sha1:ABC',
+  truncated: '',
+  noindex: false,
+  depth: 1,
+  via: '',
+  tries: 1,
+  robots: '',
+  detail: '',
+  extracted: '',
+  place: { file: 'f.warc.gz', offset: 10, length: 20, groupLength: 50 },
+  ...change,
 });
 
 test('a line of the index has what pywb reads: key, time, type, status, digest and place', () => {
-  assert.equal(cdxjLine(pageOf()), 'example,a)/x 20261115204501 {"url":"http://a.example/x","mime":"text/html","status":"200","digest":"ABC","length":"20","offset":"10","filename":"f.warc.gz"}');
-  assert.match(cdxjLine(pageOf({ contentType: '', digest: '' }))!, /"mime":"unk".*"digest":"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"/);
+  assert.equal(
+    cdxjLine(pageOf()),
+    'example,a)/x 20261115204501 {"url":"http://a.example/x","mime":"text/html","status":"200","digest":"ABC","length":"20","offset":"10","filename":"f.warc.gz"}',
+  );
+  assert.match(
+    cdxjLine(pageOf({ contentType: '', digest: '' }))!,
+    /"mime":"unk".*"digest":"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"/,
+  );
   assert.match(cdxjLine(pageOf({ contentType: 'té/é' }))!, /"mime":"t\\u00e9\/\\u00e9"/);
   assert.equal(cdxjLine(pageOf({ place: null })), null);
 });
@@ -116,16 +164,23 @@ const table = pageOf({ title: 'one, "two"\nthree', noindex: true, status: null, 
 
 test('CSV follows RFC 4180: a head, quotes where they must be, nothing for what is not there', () => {
   assert.equal(csv.head(PAGE_COLUMNS), `${PAGE_COLUMNS.map(({ name }) => name).join(',')}\r\n`);
-  assert.equal(csv.line(PAGE_COLUMNS, table),
-    'http://a.example/x,a.example,fetched,,2026-11-15T20:45:01.999Z,12.5,text/html; charset=utf-8,3,"one, ""two""\nthree",,,sha1:ABC,,true,1,,1,,,"{""a"":[1]}",,,,\r\n');
+  assert.equal(
+    csv.line(PAGE_COLUMNS, table),
+    'http://a.example/x,a.example,fetched,,2026-11-15T20:45:01.999Z,12.5,text/html; charset=utf-8,3,"one, ""two""\nthree",,,sha1:ABC,,true,1,,1,,,"{""a"":[1]}",,,,\r\n',
+  );
   assert.match(csv.line(PAGE_COLUMNS, pageOf({ title: '=cmd()' })), /,'=cmd\(\),/, 'no spreadsheet runs it');
 });
 
 test('a JSON line has every column by its name, numbers as numbers and what a hook extracted as it was', () => {
   const line = JSON.parse(jsonLines.line(PAGE_COLUMNS, table)) as Record<string, unknown>;
-  assert.deepEqual(Object.keys(line), PAGE_COLUMNS.map(({ name }) => name));
-  assert.deepEqual([line['time'], line['duration_ms'], line['status'], line['noindex'], line['extracted'], line['warc_file']],
-    ['2026-11-15T20:45:01.999Z', 12.5, null, true, { a: [1] }, null]);
+  assert.deepEqual(
+    Object.keys(line),
+    PAGE_COLUMNS.map(({ name }) => name),
+  );
+  assert.deepEqual(
+    [line['time'], line['duration_ms'], line['status'], line['noindex'], line['extracted'], line['warc_file']],
+    ['2026-11-15T20:45:01.999Z', 12.5, null, true, { a: [1] }, null],
+  );
   assert.equal(jsonLines.head(PAGE_COLUMNS), '');
 });
 
@@ -140,7 +195,10 @@ test('every property of a page is in a column', () => {
 test('the links of a page are kept in their canonical form, in its order, each once', () => {
   const base = 'http://a.example/dir/page';
   const hrefs = ['/b#x', 'c', 'HTTP://B.example', '/b', 'mailto:x@y', 'http://[', './c?'];
-  assert.deepEqual(keptLinksOf({ hrefs, base }), { urls: ['http://a.example/b', 'http://a.example/dir/c', 'http://b.example/'], cut: 0 });
+  assert.deepEqual(keptLinksOf({ hrefs, base }), {
+    urls: ['http://a.example/b', 'http://a.example/dir/c', 'http://b.example/'],
+    cut: 0,
+  });
   const long = Array.from({ length: 1_000 }, (_, n) => `/${'x'.repeat(1_900)}${n}`);
   const { urls, cut } = keptLinksOf({ hrefs: long, base });
   assert.equal(urls.length + cut, long.length);
@@ -150,8 +208,18 @@ test('the links of a page are kept in their canonical form, in its order, each o
 });
 
 const answered: Answered = {
-  kind: 'answered', url: 'http://a.example/', startedAt: 1_794_776_700_123, answeredAt: 0, endedAt: 0, address: '192.0.2.1', requestHead: 'GET / HTTP/1.1\r\n\r\n',
-  head: 'HTTP/1.1 200 OK\r\n\r\n', status: 200, headers: {}, body: new Uint8Array(Buffer.from('<p>x')), truncated: null,
+  kind: 'answered',
+  url: 'http://a.example/',
+  startedAt: 1_794_776_700_123,
+  answeredAt: 0,
+  endedAt: 0,
+  address: '192.0.2.1',
+  requestHead: 'GET / HTTP/1.1\r\n\r\n',
+  head: 'HTTP/1.1 200 OK\r\n\r\n',
+  status: 200,
+  headers: {},
+  body: new Uint8Array(Buffer.from('<p>x')),
+  truncated: null,
 };
 
 for (const keep of ['all', 'text'] as const) {
@@ -159,15 +227,38 @@ for (const keep of ['all', 'text'] as const) {
     const dir = join(home, `links-${keep}`);
     mkdirSync(join(dir, 'warc'), { recursive: true });
     const links = { urls: ['http://a.example/1', 'http://b.example/'], cut: 3 };
-    const group = recordGroup({ robots: [{ ...answered, url: 'http://a.example/robots.txt' }], page: answered, text: 'x', keep, links });
+    const group = recordGroup({
+      robots: [{ ...answered, url: 'http://a.example/robots.txt' }],
+      page: answered,
+      text: 'x',
+      keep,
+      links,
+    });
     writeFileSync(join(dir, 'warc', 'f.warc.gz'), group.bytes);
-    const place = { file: 'f.warc.gz', offset: group.pageAt, length: group.pageLength, groupLength: group.bytes.length - group.pageAt };
+    const place = {
+      file: 'f.warc.gz',
+      offset: group.pageAt,
+      length: group.pageLength,
+      groupLength: group.bytes.length - group.pageAt,
+    };
 
     const [first, record, ...rest] = [...readRecords(join(dir, 'warc', 'f.warc.gz'), group.pageAt)];
-    assert.deepEqual(rest.map(({ headers }) => headers['warc-type']), keep === 'all' ? ['request', 'conversion'] : []);
+    assert.deepEqual(
+      rest.map(({ headers }) => headers['warc-type']),
+      keep === 'all' ? ['request', 'conversion'] : [],
+    );
     const { headers, block } = record!;
-    assert.deepEqual([headers['warc-type'], headers['content-type'], headers['warc-target-uri'], headers['warc-concurrent-to'], headers['warc-truncated'], headers['gossamer-links-cut']],
-      ['metadata', 'application/warc-fields', answered.url, first!.headers['warc-record-id'], 'length', '3']);
+    assert.deepEqual(
+      [
+        headers['warc-type'],
+        headers['content-type'],
+        headers['warc-target-uri'],
+        headers['warc-concurrent-to'],
+        headers['warc-truncated'],
+        headers['gossamer-links-cut'],
+      ],
+      ['metadata', 'application/warc-fields', answered.url, first!.headers['warc-record-id'], 'length', '3'],
+    );
     assert.equal(block.toString(), 'outlink: http://a.example/1\r\noutlink: http://b.example/\r\n');
 
     const records = new PageRecords(join(dir, 'warc'));
@@ -181,7 +272,8 @@ for (const keep of ['all', 'text'] as const) {
     assert.equal(readArchived(dir, place, 'html'), keep === 'all' ? '<p>x' : '');
 
     const others: string[] = [];
-    for await (const line of new CDXIndexer({}).iterIndex([{ filename: 'f', reader: [group.bytes] as never }])) others.push(String(line['mime']));
+    for await (const line of new CDXIndexer({}).iterIndex([{ filename: 'f', reader: [group.bytes] as never }]))
+      others.push(String(line['mime']));
     assert.ok(!others.includes('application/warc-fields'), 'an index made by others passes over it');
   });
 }

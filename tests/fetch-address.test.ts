@@ -11,23 +11,81 @@ import { startNameServer, type NameServer, type Zone } from './support/name-serv
 
 test('addresses that are not of the public internet are refused', () => {
   const refused = [
-    '0.0.0.0', '0.1.2.3', '10.1.2.3', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.9.9.9', '169.254.169.254',
-    '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.7', '192.168.1.1', '198.18.0.1', '198.19.255.255',
-    '198.51.100.1', '203.0.113.9', '224.0.0.1', '239.1.1.1', '240.0.0.1', '255.255.255.255',
-    '::', '::1', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'fc00::1', 'fdff::1', 'ff02::1', '100::1', '2001:db8::1',
-    '3fff::1', '2001:2::1', '2001:10::1', '4000::1',
-    '::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:ffff:0a00:0001', '::127.0.0.1', '::10.0.0.1',
-    '64:ff9b::10.0.0.1', '64:ff9b:1::808:808', '2002:7f00:1::', '2002:c0a8:101::1',
-    '2001:0:808:808::f5ff:fffe', '2001:0:a00:1::f7f7:f7f7', '2606:4700::5efe:10.0.0.1', '::ffff:0:8.8.8.8',
-    '', 'example.org', '1.2.3', '1.2.3.4.5',
+    '0.0.0.0',
+    '0.1.2.3',
+    '10.1.2.3',
+    '100.64.0.1',
+    '100.127.255.255',
+    '127.0.0.1',
+    '127.9.9.9',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.0.0.1',
+    '192.0.2.7',
+    '192.168.1.1',
+    '198.18.0.1',
+    '198.19.255.255',
+    '198.51.100.1',
+    '203.0.113.9',
+    '224.0.0.1',
+    '239.1.1.1',
+    '240.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fec0::1',
+    'fc00::1',
+    'fdff::1',
+    'ff02::1',
+    '100::1',
+    '2001:db8::1',
+    '3fff::1',
+    '2001:2::1',
+    '2001:10::1',
+    '4000::1',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '0:0:0:0:0:ffff:0a00:0001',
+    '::127.0.0.1',
+    '::10.0.0.1',
+    '64:ff9b::10.0.0.1',
+    '64:ff9b:1::808:808',
+    '2002:7f00:1::',
+    '2002:c0a8:101::1',
+    '2001:0:808:808::f5ff:fffe',
+    '2001:0:a00:1::f7f7:f7f7',
+    '2606:4700::5efe:10.0.0.1',
+    '::ffff:0:8.8.8.8',
+    '',
+    'example.org',
+    '1.2.3',
+    '1.2.3.4.5',
   ];
   for (const address of refused) assert.equal(isPublicAddress(address), false, address);
 });
 
 test('public addresses are not refused, nor what wraps one', () => {
-  for (const address of ['1.1.1.1', '8.8.8.8', '100.63.255.255', '100.128.0.1', '172.15.0.1', '172.32.0.1', '192.0.1.1',
-    '198.17.0.1', '223.255.255.255', '2606:4700::1111', '2a00:1450::1', '2001:4860:4860::8888',
-    '::ffff:8.8.8.8', '64:ff9b::808:808', '2002:808:808::1', '2001:0:808:808::f7f7:f7f7']) {
+  for (const address of [
+    '1.1.1.1',
+    '8.8.8.8',
+    '100.63.255.255',
+    '100.128.0.1',
+    '172.15.0.1',
+    '172.32.0.1',
+    '192.0.1.1',
+    '198.17.0.1',
+    '223.255.255.255',
+    '2606:4700::1111',
+    '2a00:1450::1',
+    '2001:4860:4860::8888',
+    '::ffff:8.8.8.8',
+    '64:ff9b::808:808',
+    '2002:808:808::1',
+    '2001:0:808:808::f7f7:f7f7',
+  ]) {
     assert.equal(isPublicAddress(address), true, address);
   }
 });
@@ -36,8 +94,23 @@ test('a call to an address that is not public does not leave, however the addres
   await onLoopback(async (place) => {
     const server = await place.serve(() => {});
     const fetcher = place.fetcher({ allowPrivateAddresses: false });
-    for (const host of ['127.0.0.1', '0x7f.1', '2130706433', '0177.0.0.1', '127.1', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]',
-      '[64:ff9b::7f00:1]', '[::]', '0.0.0.0', 'localhost', 'a.localhost', 'localhost.', '%31%32%37.0.0.1']) {
+    for (const host of [
+      '127.0.0.1',
+      '0x7f.1',
+      '2130706433',
+      '0177.0.0.1',
+      '127.1',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '[::ffff:7f00:1]',
+      '[64:ff9b::7f00:1]',
+      '[::]',
+      '0.0.0.0',
+      'localhost',
+      'a.localhost',
+      'localhost.',
+      '%31%32%37.0.0.1',
+    ]) {
       const exchange = failed(await fetcher.fetch(call(`http://${host}:${server.port}/`)));
       assert.equal(exchange.cause, 'address', `${host}: ${exchange.detail}`);
       assert.equal(exchange.startedAt, null);
@@ -62,19 +135,37 @@ test('an address that a rule names is allowed, for the calls of that rule only',
 });
 
 test('rules are read as curl reads them', () => {
-  const rule = (host: string, port: number | null, address: string, toPort: number | null): ConnectTo => ({ host, port, address, toPort });
+  const rule = (host: string, port: number | null, address: string, toPort: number | null): ConnectTo => ({
+    host,
+    port,
+    address,
+    toPort,
+  });
   assert.deepEqual(readConnectTo('a.test:443:127.0.0.1:8443'), rule('a.test', 443, '127.0.0.1', 8443));
   assert.deepEqual(readConnectTo('*:*:[::1]:80'), rule('', null, '::1', 80));
   assert.deepEqual(readConnectTo('::other.test:'), rule('', null, 'other.test', null));
   assert.deepEqual(readConnectTo('[0:0::1]:80::81'), rule('::1', 80, '', 81));
   assert.deepEqual(readConnectTo('B\u00fccher.test:*:*:*'), rule('xn--bcher-kva.test', null, '', null));
-  for (const text of ['', 'a', 'a:1:b', 'a:1:b:2:3', 'a:x:b:1', 'a:1:b:70000', '[zz]:1:b:1', 'a:1:::1:80', 'a b:1:c:2', 'a/b:1:c:2']) {
+  for (const text of [
+    '',
+    'a',
+    'a:1:b',
+    'a:1:b:2:3',
+    'a:x:b:1',
+    'a:1:b:70000',
+    '[zz]:1:b:1',
+    'a:1:::1:80',
+    'a b:1:c:2',
+    'a/b:1:c:2',
+  ]) {
     assert.equal(readConnectTo(text), null, text);
   }
 });
 
 test('the first rule that matches decides where a call goes', () => {
-  const rules = ['a.test:80:10.0.0.1:', 'a.test:*:10.0.0.2:99', '*:443::444'].map((text) => readConnectTo(text) as ConnectTo);
+  const rules = ['a.test:80:10.0.0.1:', 'a.test:*:10.0.0.2:99', '*:443::444'].map(
+    (text) => readConnectTo(text) as ConnectTo,
+  );
   assert.deepEqual(targetOf(rules, 'a.test', 80), { host: '10.0.0.1', port: 80, named: true });
   assert.deepEqual(targetOf(rules, 'a.test', 443), { host: '10.0.0.2', port: 99, named: true });
   assert.deepEqual(targetOf(rules, 'b.test', 443), { host: 'b.test', port: 444, named: false });
@@ -82,8 +173,17 @@ test('the first rule that matches decides where a call goes', () => {
 });
 
 test('a hosts file is read with its comments and aliases', () => {
-  const hosts = readHosts('127.0.0.1 localhost\n# 1.1.1.1 no\n10.0.0.1\tDb db.local # the database\n::1 localhost\nnonsense line\n');
-  assert.deepEqual([...hosts], [['localhost', ['127.0.0.1', '::1']], ['db', ['10.0.0.1']], ['db.local', ['10.0.0.1']]]);
+  const hosts = readHosts(
+    '127.0.0.1 localhost\n# 1.1.1.1 no\n10.0.0.1\tDb db.local # the database\n::1 localhost\nnonsense line\n',
+  );
+  assert.deepEqual(
+    [...hosts],
+    [
+      ['localhost', ['127.0.0.1', '::1']],
+      ['db', ['10.0.0.1']],
+      ['db.local', ['10.0.0.1']],
+    ],
+  );
 });
 
 /** A lookup against a name server with this zone, on a clock that the story moves. */
@@ -97,7 +197,9 @@ const asking = async (zone: Zone, story: (ask: Asking) => Promise<void>): Promis
       server,
       lookup,
       find: (host) => new Promise((resolve) => lookup.find(host, resolve)),
-      pass: (ms) => { nowMs += ms; },
+      pass: (ms) => {
+        nowMs += ms;
+      },
     });
   } finally {
     lookup.close();
@@ -127,16 +229,19 @@ test('a name is asked for once until its time to live is over', async () => {
 });
 
 test('a time to live has a floor and a ceiling', async () => {
-  await asking({ 'short.test': { a: ['192.0.2.1'], ttl: 0 }, 'long.test': { a: ['192.0.2.1'], ttl: 999_999 } }, async ({ find, server, pass }) => {
-    await find('short.test');
-    await find('long.test');
-    pass(4_000);
-    await find('short.test');
-    assert.equal(server.questions.length, 2);
-    pass(3_600_000);
-    await find('long.test');
-    assert.equal(server.questions.length, 3);
-  });
+  await asking(
+    { 'short.test': { a: ['192.0.2.1'], ttl: 0 }, 'long.test': { a: ['192.0.2.1'], ttl: 999_999 } },
+    async ({ find, server, pass }) => {
+      await find('short.test');
+      await find('long.test');
+      pass(4_000);
+      await find('short.test');
+      assert.equal(server.questions.length, 2);
+      pass(3_600_000);
+      await find('long.test');
+      assert.equal(server.questions.length, 3);
+    },
+  );
 });
 
 test('a name without A records is asked for AAAA, a name that does not exist is not', async () => {
@@ -198,7 +303,11 @@ test('a lookup that is under way when all is closed still answers', async () => 
 });
 
 test('of a host with private and public addresses only the public ones are dialled', async () => {
-  const names = await startNameServer({ 'mixed.test': { a: ['127.0.0.1', '10.0.0.1'] }, 'none.test': { code: 3 }, 'mute.test': { silent: true } });
+  const names = await startNameServer({
+    'mixed.test': { a: ['127.0.0.1', '10.0.0.1'] },
+    'none.test': { code: 3 },
+    'mute.test': { silent: true },
+  });
   try {
     await onLoopback(async (place) => {
       const server = await place.serve((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nhere'));
@@ -220,7 +329,10 @@ test('of a host with private and public addresses only the public ones are diall
 });
 
 test('when one address refuses, the next one is tried', async () => {
-  const names = await startNameServer({ 'two.test': { a: ['127.0.0.2', '127.0.0.1'] }, 'dead.test': { a: ['127.0.0.2', '127.0.0.3'] } });
+  const names = await startNameServer({
+    'two.test': { a: ['127.0.0.2', '127.0.0.1'] },
+    'dead.test': { a: ['127.0.0.2', '127.0.0.3'] },
+  });
   try {
     await onLoopback(async (place) => {
       const server = await place.serve((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nhere'));

@@ -15,7 +15,12 @@ const KEPT = { keepMs: 60_000 };
 
 test('a connection is kept for the next call to the same origin', async () => {
   await onLoopback(async (place) => {
-    const answers = [HELLO, `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`, 'HTTP/1.1 204 None\r\n\r\n', HELLO];
+    const answers = [
+      HELLO,
+      `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+      'HTTP/1.1 204 None\r\n\r\n',
+      HELLO,
+    ];
     const server = await place.serve((socket, _head, count) => socket.write(answers[count - 1] ?? ''));
     const fetcher = place.fetcher();
     for (const answer of answers) {
@@ -44,8 +49,11 @@ test('a small body that is not wanted does not cost the connection', async () =>
 test('a connection is not kept when it cannot be trusted with another answer', async () => {
   await onLoopback(async (place) => {
     const answers = [
-      `${HELLO}more`, `${OK}Connection: close\r\nContent-Length: 0\r\n\r\n`, 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n',
-      `${OK}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n`, `${OK}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nHTTP/1.1 200 OK`,
+      `${HELLO}more`,
+      `${OK}Connection: close\r\nContent-Length: 0\r\n\r\n`,
+      'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n',
+      `${OK}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n`,
+      `${OK}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nHTTP/1.1 200 OK`,
     ];
     const server = await place.serve((socket, _head, count) => socket.write(answers[count - 1] ?? ''));
     const fetcher = place.fetcher();
@@ -78,7 +86,8 @@ test('a kept connection is closed when its time is over', async () => {
 test('a call on a kept connection that dies is not made again by itself, for the server may have seen it', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve((socket, _head, count) => {
-      if (count === 2) socket.destroy(); // dies with the request already on its way
+      if (count === 2)
+        socket.destroy(); // dies with the request already on its way
       else socket.write(HELLO);
     });
     const fetcher = place.fetcher();
@@ -129,14 +138,22 @@ test('there are never more sockets than the ceiling; calls wait in line for them
       setTimeout(() => socket.end(HELLO), 5);
     });
     const order: number[] = [];
-    const calls = Array.from({ length: 20 }, (_, index) => fetcher.fetch(call(`${server.url}${index}`)).then((exchange) => {
-      order.push(index);
-      return exchange;
-    }));
+    const calls = Array.from({ length: 20 }, (_, index) =>
+      fetcher.fetch(call(`${server.url}${index}`)).then((exchange) => {
+        order.push(index);
+        return exchange;
+      }),
+    );
     assert.deepEqual(fetcher.gauges(), { http: 3, https: 0, kept: 0, bodyBytes: 0, waiting: 17 });
     for (const exchange of await Promise.all(calls)) assert.equal(textOf(exchange), 'hello');
     assert.ok(most <= 3);
-    assert.deepEqual(server.heads.map((head) => Number(/\/(\d+)/.exec(head)?.[1])).slice(0, 3).sort(), [0, 1, 2]);
+    assert.deepEqual(
+      server.heads
+        .map((head) => Number(/\/(\d+)/.exec(head)?.[1]))
+        .slice(0, 3)
+        .sort(),
+      [0, 1, 2],
+    );
     assert.equal(order.length, 20);
   });
 });
@@ -225,7 +242,9 @@ test('bodies share their memory: above it all wait but one, until others are for
     const fetcher = place.fetcher({ bodyMemoryBytes });
     const done: Exchange[] = [];
     let most = 0;
-    const look = setInterval(() => { most = Math.max(most, fetcher.gauges().bodyBytes); }, 1);
+    const look = setInterval(() => {
+      most = Math.max(most, fetcher.gauges().bodyBytes);
+    }, 1);
     for (let count = 0; count < callsCount; count++) {
       void fetcher.fetch(call(server.url)).then((exchange) => done.push(exchange));
     }
@@ -263,10 +282,13 @@ const certificate = selfSigned('secure.test');
 test('a call over TLS names its host and keeps its connection', async () => {
   await onLoopback(async (place) => {
     const names: unknown[] = [];
-    const server = await place.serve((socket) => {
-      names.push((socket as TLSSocket).servername, (socket as TLSSocket).alpnProtocol);
-      socket.write(`${OK}Content-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`);
-    }, { ...certificate, ALPNProtocols: ['h2', 'http/1.1'] });
+    const server = await place.serve(
+      (socket) => {
+        names.push((socket as TLSSocket).servername, (socket as TLSSocket).alpnProtocol);
+        socket.write(`${OK}Content-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`);
+      },
+      { ...certificate, ALPNProtocols: ['h2', 'http/1.1'] },
+    );
     const rule = readConnectTo(`secure.test:443:127.0.0.1:${server.port}`) as ConnectTo;
     const fetcher = place.fetcher({ connectTo: [rule] });
     for (let count = 0; count < 2; count++) {
@@ -285,7 +307,10 @@ test('a call over TLS names its host and keeps its connection', async () => {
 test('a connection whose body ended while it had to wait still serves the next call', async () => {
   await onLoopback(async (place) => {
     const body = 'x'.repeat(40_000);
-    const server = await place.serve((socket) => socket.write(`${OK}Content-Length: ${body.length}\r\n\r\n${body}`), certificate);
+    const server = await place.serve(
+      (socket) => socket.write(`${OK}Content-Length: ${body.length}\r\n\r\n${body}`),
+      certificate,
+    );
     const fetcher = place.fetcher({ bodyMemoryBytes: 30_000 });
     const first = await fetcher.fetch(call(server.url, KEPT));
     // TLS hands over what it has decrypted even after a pause, so this one may end while it waits.
@@ -311,8 +336,12 @@ test('a certificate is looked at only when that is asked for', async () => {
 
 test('old servers are spoken to unless certificates are verified', async () => {
   await onLoopback(async (place) => {
-    const server = await place.serve((socket) => socket.end(HELLO),
-      { ...certificate, minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' });
+    const server = await place.serve((socket) => socket.end(HELLO), {
+      ...certificate,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    });
     assert.equal(textOf(await place.fetcher().fetch(call(server.url))), 'hello');
     assert.equal(failed(await place.fetcher({ verifyTls: true }).fetch(call(server.url))).cause, 'tls');
   });
@@ -320,7 +349,9 @@ test('old servers are spoken to unless certificates are verified', async () => {
 
 test('a handshake that fails has its name, one that stalls too', async () => {
   await onLoopback(async (place) => {
-    const plain = await place.listen((socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+    const plain = await place.listen(
+      (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    );
     const closes = await place.listen((socket) => void socket.once('data', () => socket.end()));
     const mute = await place.listen(() => {});
     const fetcher = place.fetcher({ connectTimeoutMs: 300 });
@@ -335,7 +366,9 @@ test('a handshake that fails has its name, one that stalls too', async () => {
 
 test('an IPv6 address is dialled and named in brackets', async (t) => {
   await onLoopback(async (place) => {
-    const server = await place.listen((socket) => void socket.once('data', () => socket.end(HELLO)), '::1').catch(() => null);
+    const server = await place
+      .listen((socket) => void socket.once('data', () => socket.end(HELLO)), '::1')
+      .catch(() => null);
     if (server === null) return t.skip('no IPv6 loopback here');
     const exchange = answered(await place.fetcher().fetch(call(server.url)));
     assert.equal(exchange.address, '::1');

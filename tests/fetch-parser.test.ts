@@ -5,7 +5,14 @@ import { test } from 'node:test';
 import { createBodyReader, readBody, type BodyState } from '../src/fetch/body-reader.ts';
 import { CHUNK_LINE_BYTES_MAX, TRAILER_BYTES_MAX } from '../src/fetch/chunked.ts';
 import { frame, type Framing } from '../src/fetch/framing.ts';
-import { createHeadReader, HEAD_BYTES_MAX, HEAD_LINES_MAX, parseHead, readHead, type ResponseHead } from '../src/fetch/response-head.ts';
+import {
+  createHeadReader,
+  HEAD_BYTES_MAX,
+  HEAD_LINES_MAX,
+  parseHead,
+  readHead,
+  type ResponseHead,
+} from '../src/fetch/response-head.ts';
 
 interface Read {
   readonly head: ResponseHead | null;
@@ -33,7 +40,10 @@ const read = (answer: string, cuts: readonly number[] = []): Read => {
     from = to;
     if (head === null) {
       const step = readHead(headReader, span);
-      if (step === null) { assert.equal(span.at, span.end); continue; }
+      if (step === null) {
+        assert.equal(span.at, span.end);
+        continue;
+      }
       if (step.kind === 'bad') return { head: null, bad: step.detail, body, state, extraBytes };
       head = step;
       reader = createBodyReader(frame(head));
@@ -56,17 +66,25 @@ const headersOf = (answer: string): Record<string, string> => ({ ...read(answer)
 const framingOf = (fields: string, status = 200): Framing =>
   frame(parseHead(`HTTP/1.1 ${status} X\r\n${fields}\r\n\r\n`) as ResponseHead);
 
-const seeded = (seed: number): (() => number) => () => {
-  seed = (seed + 0x6d2b79f5) | 0;
-  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-};
+const seeded =
+  (seed: number): (() => number) =>
+  () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
 
 test('a status line is read in all the ways servers write it', () => {
   for (const [line, status] of [
-    ['HTTP/1.1 200 OK', 200], ['HTTP/1.0 404 Not Found', 404], ['HTTP/1.1 200', 200], ['http/1.1 301 moved', 301],
-    ['HTTP/1.1  503   busy', 503], ['HTTP/1.1 999 ', 999], ['HTTP/2 200', 200], ['\r\n\nHTTP/1.1 201 X', 201],
+    ['HTTP/1.1 200 OK', 200],
+    ['HTTP/1.0 404 Not Found', 404],
+    ['HTTP/1.1 200', 200],
+    ['http/1.1 301 moved', 301],
+    ['HTTP/1.1  503   busy', 503],
+    ['HTTP/1.1 999 ', 999],
+    ['HTTP/2 200', 200],
+    ['\r\n\nHTTP/1.1 201 X', 201],
   ] as const) {
     for (const lineEnd of ['\r\n', '\n']) {
       assert.equal(read(`${line}${lineEnd}A: b${lineEnd}${lineEnd}`).head?.status, status, line);
@@ -75,7 +93,14 @@ test('a status line is read in all the ways servers write it', () => {
 });
 
 test('what is not HTTP is refused, without waiting for the end of a head', () => {
-  for (const answer of ['SSH-2.0-OpenSSH_9.2\r\n', '<html><body>hello', 'HTTP/1.1 20\r\n\r\n', 'HTTP/1.1 099 no\r\n\r\n', 'HTTQ', 'HTTP/1.1 2000\r\n\r\n']) {
+  for (const answer of [
+    'SSH-2.0-OpenSSH_9.2\r\n',
+    '<html><body>hello',
+    'HTTP/1.1 20\r\n\r\n',
+    'HTTP/1.1 099 no\r\n\r\n',
+    'HTTQ',
+    'HTTP/1.1 2000\r\n\r\n',
+  ]) {
     assert.notEqual(read(answer).bad, '', answer);
   }
   assert.equal(read('HTT').bad, '');
@@ -93,8 +118,12 @@ test('interim answers are passed over, and a protocol switch is refused', () => 
 });
 
 test('header fields are read leniently and kept as latin1', () => {
-  assert.deepEqual(headersOf('HTTP/1.1 200 OK\r\nSERVER : x \r\nX-Fold: one\r\n\t two\r\nno field\r\n: nameless\r\nX-A0: caf\xc3\xa0\r\nX-Empty:\r\n\r\n'),
-    { 'server': 'x', 'x-fold': 'one two', 'x-a0': 'caf\xc3\xa0', 'x-empty': '' });
+  assert.deepEqual(
+    headersOf(
+      'HTTP/1.1 200 OK\r\nSERVER : x \r\nX-Fold: one\r\n\t two\r\nno field\r\n: nameless\r\nX-A0: caf\xc3\xa0\r\nX-Empty:\r\n\r\n',
+    ),
+    { server: 'x', 'x-fold': 'one two', 'x-a0': 'caf\xc3\xa0', 'x-empty': '' },
+  );
 });
 
 test('repeated fields are joined, whatever their case', () => {
@@ -142,7 +171,8 @@ test('the framing of a body follows RFC 9112', () => {
 });
 
 test('an HTTP/1.0 connection is kept only when the server says so', () => {
-  const old = (fields: string): boolean => frame(parseHead(`HTTP/1.0 200 OK\r\nContent-Length: 1\r\n${fields}\r\n`) as ResponseHead).reusable;
+  const old = (fields: string): boolean =>
+    frame(parseHead(`HTTP/1.0 200 OK\r\nContent-Length: 1\r\n${fields}\r\n`) as ResponseHead).reusable;
   assert.equal(old(''), false);
   assert.equal(old('Connection: Keep-Alive\r\n'), true);
 });
@@ -157,8 +187,17 @@ test('chunks are joined; extensions, padding and trailers are passed over', () =
 });
 
 test('chunk framing that makes no sense is noticed, and what came before it is kept', () => {
-  for (const rest of ['zz\r\n', '\r\n', '-1\r\n', '5\r\nhelloXX', '10000000000000000\r\n', `1;${'x'.repeat(CHUNK_LINE_BYTES_MAX)}`,
-    '0'.repeat(CHUNK_LINE_BYTES_MAX + 1), `0\r\n${'T: x\r\n'.repeat(TRAILER_BYTES_MAX)}`, '5\r\nhello\r\r\n']) {
+  for (const rest of [
+    'zz\r\n',
+    '\r\n',
+    '-1\r\n',
+    '5\r\nhelloXX',
+    '10000000000000000\r\n',
+    `1;${'x'.repeat(CHUNK_LINE_BYTES_MAX)}`,
+    '0'.repeat(CHUNK_LINE_BYTES_MAX + 1),
+    `0\r\n${'T: x\r\n'.repeat(TRAILER_BYTES_MAX)}`,
+    '5\r\nhello\r\r\n',
+  ]) {
     const answer = read(`${CHUNKED}3\r\nabc\r\n${rest}`);
     assert.equal(answer.state, 'bad', rest.slice(0, 20));
     assert.ok(answer.body.startsWith('abc'));
@@ -187,7 +226,25 @@ test('an answer reads the same however its bytes are split', () => {
 
 test('garbage never throws and never holds more than the ceilings', () => {
   const random = seeded(11);
-  const words = ['HTTP/1.1 ', '200', ' OK', '\r\n', '\n', '\r', ':', ' ', 'Transfer-Encoding: chunked', 'Content-Length: ', '5', 'ffffffff', ';', '0', '\0', '\xff', 'a'.repeat(500)];
+  const words = [
+    'HTTP/1.1 ',
+    '200',
+    ' OK',
+    '\r\n',
+    '\n',
+    '\r',
+    ':',
+    ' ',
+    'Transfer-Encoding: chunked',
+    'Content-Length: ',
+    '5',
+    'ffffffff',
+    ';',
+    '0',
+    '\0',
+    '\xff',
+    'a'.repeat(500),
+  ];
   for (let round = 0; round < 3_000; round++) {
     const valid = random() < 0.6 ? (random() < 0.5 ? CHUNKED : 'HTTP/1.1 200 OK\r\n') : '';
     const length = Math.floor(random() * 60);

@@ -17,15 +17,20 @@ test('the request says who calls and how to reach them, and is kept as it was se
     const server = await place.serve((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
     const exchange = answered(await place.fetcher().fetch(call(`${server.url}a%20b/../c?q=1|2&x=\u00e4#part`)));
     assert.equal(exchange.requestHead, server.heads[0]);
-    assert.equal(exchange.requestHead, [
-      'GET /c?q=1|2&x=%C3%A4 HTTP/1.1',
-      `Host: 127.0.0.1:${server.port}`,
-      'User-Agent: Gossamer/0 (+contact; me@example.org)',
-      'From: me@example.org',
-      'Accept: text/html,application/xhtml+xml,text/plain;q=0.9,application/xml;q=0.8,*/*;q=0.5',
-      'Accept-Encoding: gzip, deflate, br',
-      'Connection: close', '', '',
-    ].join('\r\n'));
+    assert.equal(
+      exchange.requestHead,
+      [
+        'GET /c?q=1|2&x=%C3%A4 HTTP/1.1',
+        `Host: 127.0.0.1:${server.port}`,
+        'User-Agent: Gossamer/0 (+contact; me@example.org)',
+        'From: me@example.org',
+        'Accept: text/html,application/xhtml+xml,text/plain;q=0.9,application/xml;q=0.8,*/*;q=0.5',
+        'Accept-Encoding: gzip, deflate, br',
+        'Connection: close',
+        '',
+        '',
+      ].join('\r\n'),
+    );
   });
 });
 
@@ -112,7 +117,12 @@ test('a body is cut at its ceiling and the connection ended, however it is frame
 test('a body of exactly the ceiling is whole', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve((socket, _head, count) =>
-      socket.end(count === 1 ? `${OK}Content-Length: 5\r\n\r\nhello` : `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`));
+      socket.end(
+        count === 1
+          ? `${OK}Content-Length: 5\r\n\r\nhello`
+          : `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+      ),
+    );
     const fetcher = place.fetcher();
     for (let count = 0; count < 2; count++) {
       const exchange = answered(await fetcher.fetch(call(server.url, { bodyBytesMax: 5 })));
@@ -141,8 +151,18 @@ test('a body that is not wanted is not downloaded', async () => {
       const { body, truncated } = answered(await fetcher.fetch(call(server.url, { wantsBody })));
       seen.push([body.length, truncated]);
     }
-    assert.deepEqual(seen, [[0, 'unspecified'], [0, null], [0, null], [0, 'unspecified']]);
-    assert.deepEqual(asked, [[200, 'video/mp4'], [200, undefined], [304, undefined], [200, undefined]]);
+    assert.deepEqual(seen, [
+      [0, 'unspecified'],
+      [0, null],
+      [0, null],
+      [0, 'unspecified'],
+    ]);
+    assert.deepEqual(asked, [
+      [200, 'video/mp4'],
+      [200, undefined],
+      [304, undefined],
+      [200, undefined],
+    ]);
     await until(() => server.sockets.size === 0);
   });
 });
@@ -166,7 +186,10 @@ test('what came of a body is kept when the connection is lost or its framing bre
 test('a body without a length ends with its connection and is whole', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve((socket, _head, count) =>
-      socket.end(count === 1 ? 'HTTP/1.0 200 OK\r\n\r\nhello' : `${OK}Content-Length: 3\r\nContent-Length: 4\r\n\r\nhello`));
+      socket.end(
+        count === 1 ? 'HTTP/1.0 200 OK\r\n\r\nhello' : `${OK}Content-Length: 3\r\nContent-Length: 4\r\n\r\nhello`,
+      ),
+    );
     const fetcher = place.fetcher();
     for (let count = 0; count < 2; count++) {
       const exchange = answered(await fetcher.fetch(call(server.url, { keepMs: 1_000 })));
@@ -183,8 +206,13 @@ test('every way of not answering has its name', async () => {
       (socket) => socket.resetAndDestroy(),
       (socket) => socket.end('HTTP/1.1 200 OK\r\nServer: x\r\n'),
       (socket) => socket.write('220 mail.example.org ESMTP\r\n'),
-      (socket) => { for (let n = 0; n < 40; n++) socket.write(`X-${n}: ${'a'.repeat(4_000)}\r\n`); },
-      (socket) => { socket.write(OK); for (let n = 0; n < 40; n++) socket.write(`X-${n}: ${'a'.repeat(4_000)}\r\n`); },
+      (socket) => {
+        for (let n = 0; n < 40; n++) socket.write(`X-${n}: ${'a'.repeat(4_000)}\r\n`);
+      },
+      (socket) => {
+        socket.write(OK);
+        for (let n = 0; n < 40; n++) socket.write(`X-${n}: ${'a'.repeat(4_000)}\r\n`);
+      },
     ];
     const server = await place.serve((socket, _head, count) => answers[count - 1]?.(socket));
     const fetcher = place.fetcher();
@@ -207,7 +235,9 @@ test('a server that does not answer is given up long before the whole time is ov
     const clock = { now: () => nowMs, sleep: async () => {} };
     const fetcher = place.fetcher({ clock, answerTimeoutMs: 200, totalTimeoutMs: 1_000_000 });
     let exchange: Exchange | null = null;
-    void fetcher.fetch(call(server.url)).then((ended) => { exchange = ended; });
+    void fetcher.fetch(call(server.url)).then((ended) => {
+      exchange = ended;
+    });
     await until(() => server.heads.length === 1);
     nowMs += 200;
     await until(() => exchange !== null);
@@ -250,8 +280,14 @@ test('a stopped call ends at once with its name, at whatever point it is', async
     await until(() => server.heads.length === 2 && fetcher.gauges().bodyBytes > 0);
     stop.abort();
     const ends = (await Promise.all(calls)).map(failed);
-    assert.deepEqual(ends.map(({ cause }) => cause), ['aborted', 'aborted', 'aborted']);
-    assert.deepEqual(ends.map(({ startedAt }) => startedAt !== null), [true, true, false]);
+    assert.deepEqual(
+      ends.map(({ cause }) => cause),
+      ['aborted', 'aborted', 'aborted'],
+    );
+    assert.deepEqual(
+      ends.map(({ startedAt }) => startedAt !== null),
+      [true, true, false],
+    );
     const late = failed(await fetcher.fetch(call(server.url), stop.signal));
     assert.deepEqual([late.cause, late.startedAt], ['aborted', null]);
     assert.deepEqual(fetcher.gauges(), { http: 0, https: 0, kept: 0, bodyBytes: 0, waiting: 0 });
@@ -278,7 +314,9 @@ test('what is our own fault is thrown: a bad address, a failing question', async
     const fetcher = place.fetcher();
     await assert.rejects(fetcher.fetch(call('no url')), TypeError);
     await assert.rejects(fetcher.fetch(call('ftp://127.0.0.1/')), /neither http nor https/);
-    const wantsBody = (): boolean => { throw new Error('mine'); };
+    const wantsBody = (): boolean => {
+      throw new Error('mine');
+    };
     await assert.rejects(fetcher.fetch(call(server.url, { wantsBody })), /mine/);
     assert.deepEqual(fetcher.gauges(), { http: 0, https: 0, kept: 0, bodyBytes: 0, waiting: 0 });
   });
@@ -286,8 +324,17 @@ test('what is our own fault is thrown: a bad address, a failing question', async
 
 test('a fetcher that was never used leaves nothing behind', async () => {
   const fetcher = createFetcher({
-    clock: createClock(), userAgent: 'x', from: 'y', socketsMax: 1, bodyMemoryBytes: 1, connectTimeoutMs: 1,
-    answerTimeoutMs: 1, totalTimeoutMs: 1, verifyTls: true, allowPrivateAddresses: false, connectTo: [],
+    clock: createClock(),
+    userAgent: 'x',
+    from: 'y',
+    socketsMax: 1,
+    bodyMemoryBytes: 1,
+    connectTimeoutMs: 1,
+    answerTimeoutMs: 1,
+    totalTimeoutMs: 1,
+    verifyTls: true,
+    allowPrivateAddresses: false,
+    connectTo: [],
   });
   await fetcher.close();
 });

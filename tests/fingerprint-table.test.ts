@@ -51,7 +51,10 @@ test('many fingerprints that want one slot all find a place', () => {
   for (const fp of crowd) assert.equal(table.add(fp), true);
   assert.ok(crowd.every((fp) => table.has(fp)));
   for (const fp of crowd.slice(0, 1_500)) assert.equal(table.remove(fp), true);
-  assert.deepEqual(crowd.map((fp) => table.has(fp)), crowd.map((_, i) => i >= 1_500));
+  assert.deepEqual(
+    crowd.map((fp) => table.has(fp)),
+    crowd.map((_, i) => i >= 1_500),
+  );
 });
 
 test('the table agrees with a Set through any order of adding and removing', () => {

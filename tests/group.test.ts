@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createGroup } from '../src/lib/group.ts';
 
-const gated = (): { commits: number[][]; open: (error?: Error) => void; commit: (items: readonly number[]) => Promise<void> } => {
+const gated = (): {
+  commits: number[][];
+  open: (error?: Error) => void;
+  commit: (items: readonly number[]) => Promise<void>;
+} => {
   const commits: number[][] = [];
   let end: (error?: Error) => void = () => {};
   return {
@@ -29,7 +33,10 @@ test('what comes in one turn is one batch, and what comes while it is under way 
   open();
   await Promise.all(first);
   await turn();
-  assert.deepEqual(commits, [[1, 2, 3], [4, 5]]);
+  assert.deepEqual(commits, [
+    [1, 2, 3],
+    [4, 5],
+  ]);
   open();
   await Promise.all(second);
 });

@@ -1,4 +1,7 @@
-/** What threads count, each in its own place: the store what it did and for whom, the fetcher the parts of a call, the pool and the loop who waits. */
+/**
+ * What threads count, each in its own place: the store what it did and for whom, the fetcher the parts of a call, the
+ * pool and the loop who waits.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -39,8 +42,15 @@ interface Counted {
 const STORES = {
   sqlite: (clock: ManualClock, board: Board) => {
     const home = mkdtempSync(join(tmpdir(), 'gossamer-metrics-'));
-    const store = openSqliteStore({ path: join(home, 'crawl.db'), clock: () => clock, archive: () => openMemoryArchive() });
-    const server = createStoreServer(store, { onSlow: () => {}, onTime: openStoreTimes(board.cellsOf('store', 'store'), 'sqlite') });
+    const store = openSqliteStore({
+      path: join(home, 'crawl.db'),
+      clock: () => clock,
+      archive: () => openMemoryArchive(),
+    });
+    const server = createStoreServer(store, {
+      onSlow: () => {},
+      onTime: openStoreTimes(board.cellsOf('store', 'store'), 'sqlite'),
+    });
     const close = async (): Promise<void> => {
       await store.close();
       rmSync(home, { recursive: true });
@@ -49,7 +59,10 @@ const STORES = {
   },
   shared: (clock: ManualClock, board: Board) => {
     const store = openMemoryStore({ clock, archive: openMemoryArchive() });
-    const server = createSharedServer({ ...store, time: async () => clock.now() }, { onSlow: () => {}, onTime: openStoreTimes(board.cellsOf('store', 'store'), 'redis') });
+    const server = createSharedServer(
+      { ...store, time: async () => clock.now() },
+      { onSlow: () => {}, onTime: openStoreTimes(board.cellsOf('store', 'store'), 'redis') },
+    );
     return { server, close: store.close };
   },
 } satisfies Record<string, (clock: ManualClock, board: Board) => { server: StoreServer; close: () => Promise<void> }>;
@@ -62,7 +75,8 @@ for (const [name, open] of Object.entries(STORES)) {
     const clients: Store[] = [];
     try {
       await story({
-        clock, board,
+        clock,
+        board,
         client: (thread) => {
           const { port1, port2 } = new MessageChannel();
           server.serve(port1, thread, openClientMeter(board.cellsOf(thread, 'fetch')));
@@ -77,49 +91,77 @@ for (const [name, open] of Object.entries(STORES)) {
     }
   };
 
-  test(`${name}: what the store settled and admitted is counted for the thread that asked, and what it refused is not`, () => counted(async ({ board, client }) => {
-    const [one, two] = [client('fetch-1'), client('fetch-2')];
-    await one.admit([...linksOf('a.example', 3), link('a.example/1')]);
-    await two.admit([link('b.example/1'), link('a.example/2'), ...linksOf('c.example', 3)], 2);
-    const { visits } = await one.claim(ask({ holder: 'fetch-1', leaseMs: null }));
-    assert.equal(visits.length, 3);
-    const [a, b, c] = visits as [typeof visits[0] & object, typeof visits[0] & object, typeof visits[0] & object];
-    await one.settle([settlementOf(a), settlementOf(a)]);
-    await two.settle([settlementOf(a), settlementOf(b, { page: pageOf(b, { outcome: 'client-error' }) }), settlementOf(c, { fate: 'retry', page: null })]);
-    const points = pointsOf(board);
-    assert.equal(sumOf(points, 'gossamer_pages_total', { thread: 'fetch-1' }), 1);
-    assert.equal(sumOf(points, 'gossamer_pages_total', { thread: 'fetch-1', outcome: 'fetched' }), 1);
-    assert.deepEqual(sumsBy(points.filter(({ labels }) => labels['thread'] === 'fetch-2'), 'gossamer_pages_total', 'outcome'), { 'client-error': 1 });
-    const census = await one.census();
-    assert.deepEqual(sumsBy(points, 'gossamer_pages_total', 'outcome'), census.settled);
-    assert.deepEqual(['admitted', 'seen', 'forgotten'].map((what) => sumOf(points, `gossamer_links_${what}_total`)), [6, 2, 1]);
-  }));
+  test(`${name}: what the store settled and admitted is counted for the thread that asked, and what it refused is not`, () =>
+    counted(async ({ board, client }) => {
+      const [one, two] = [client('fetch-1'), client('fetch-2')];
+      await one.admit([...linksOf('a.example', 3), link('a.example/1')]);
+      await two.admit([link('b.example/1'), link('a.example/2'), ...linksOf('c.example', 3)], 2);
+      const { visits } = await one.claim(ask({ holder: 'fetch-1', leaseMs: null }));
+      assert.equal(visits.length, 3);
+      const [a, b, c] = visits as [
+        (typeof visits)[0] & object,
+        (typeof visits)[0] & object,
+        (typeof visits)[0] & object,
+      ];
+      await one.settle([settlementOf(a), settlementOf(a)]);
+      await two.settle([
+        settlementOf(a),
+        settlementOf(b, { page: pageOf(b, { outcome: 'client-error' }) }),
+        settlementOf(c, { fate: 'retry', page: null }),
+      ]);
+      const points = pointsOf(board);
+      assert.equal(sumOf(points, 'gossamer_pages_total', { thread: 'fetch-1' }), 1);
+      assert.equal(sumOf(points, 'gossamer_pages_total', { thread: 'fetch-1', outcome: 'fetched' }), 1);
+      assert.deepEqual(
+        sumsBy(
+          points.filter(({ labels }) => labels['thread'] === 'fetch-2'),
+          'gossamer_pages_total',
+          'outcome',
+        ),
+        { 'client-error': 1 },
+      );
+      const census = await one.census();
+      assert.deepEqual(sumsBy(points, 'gossamer_pages_total', 'outcome'), census.settled);
+      assert.deepEqual(
+        ['admitted', 'seen', 'forgotten'].map((what) => sumOf(points, `gossamer_links_${what}_total`)),
+        [6, 2, 1],
+      );
+    }));
 
-  test(`${name}: a link that is given up when a dead thread's leases are freed is counted for that thread`, () => counted(async ({ clock, board, client }) => {
-    const [main, one] = [client('main'), client('fetch-1')];
-    await main.admit([link('a.example/1')]);
-    for (let claims = 0; claims < CLAIMS_MAX; claims++) {
-      assert.equal(sumOf(pointsOf(board), 'gossamer_pages_total'), 0);
-      await claimOne(one, { holder: 'fetch-1' });
-      await main.steer([{ kind: 'free', holder: 'fetch-1', counted: true }]);
-      clock.advance(2 * DELAY_MS);
-    }
-    const census = await main.census();
-    assert.deepEqual(census.settled, { 'gave-up': 1 });
-    assert.deepEqual(sumsBy(pointsOf(board), 'gossamer_pages_total', 'thread'), { 'fetch-1': 1 });
-    assert.deepEqual(sumsBy(pointsOf(board), 'gossamer_pages_total', 'outcome'), census.settled);
-  }));
+  test(`${name}: a link that is given up when a dead thread's leases are freed is counted for that thread`, () =>
+    counted(async ({ clock, board, client }) => {
+      const [main, one] = [client('main'), client('fetch-1')];
+      await main.admit([link('a.example/1')]);
+      for (let claims = 0; claims < CLAIMS_MAX; claims++) {
+        assert.equal(sumOf(pointsOf(board), 'gossamer_pages_total'), 0);
+        await claimOne(one, { holder: 'fetch-1' });
+        await main.steer([{ kind: 'free', holder: 'fetch-1', counted: true }]);
+        clock.advance(2 * DELAY_MS);
+      }
+      const census = await main.census();
+      assert.deepEqual(census.settled, { 'gave-up': 1 });
+      assert.deepEqual(sumsBy(pointsOf(board), 'gossamer_pages_total', 'thread'), { 'fetch-1': 1 });
+      assert.deepEqual(sumsBy(pointsOf(board), 'gossamer_pages_total', 'outcome'), census.settled);
+    }));
 
-  test(`${name}: every call of the store is timed by its verb`, () => counted(async ({ board, client }) => {
-    const one = client('fetch-1');
-    await one.admit([link('a.example/1')]);
-    await one.settle([settlementOf(await claimOne(one))]);
-    await one.census();
-    await one.steer([{ kind: 'retry-parked' }]);
-    const verbs = sumsBy(pointsOf(board), 'gossamer_store_call_seconds_count', 'verb');
-    // Each came alone, so each had a transaction of its own; a census needs none.
-    assert.deepEqual(verbs, { admit: 1, claim: 1, settle: 1, census: 1, steer: 1, ...(name === 'sqlite' ? { commit: 4 } : {}) });
-  }));
+  test(`${name}: every call of the store is timed by its verb`, () =>
+    counted(async ({ board, client }) => {
+      const one = client('fetch-1');
+      await one.admit([link('a.example/1')]);
+      await one.settle([settlementOf(await claimOne(one))]);
+      await one.census();
+      await one.steer([{ kind: 'retry-parked' }]);
+      const verbs = sumsBy(pointsOf(board), 'gossamer_store_call_seconds_count', 'verb');
+      // Each came alone, so each had a transaction of its own; a census needs none.
+      assert.deepEqual(verbs, {
+        admit: 1,
+        claim: 1,
+        settle: 1,
+        census: 1,
+        steer: 1,
+        ...(name === 'sqlite' ? { commit: 4 } : {}),
+      });
+    }));
 }
 
 const pointsAfter = (kind: CallKind, exchanges: readonly Exchange[]): Point[] => {
@@ -132,48 +174,82 @@ const pointsAfter = (kind: CallKind, exchanges: readonly Exchange[]): Point[] =>
 const BODY = 'x'.repeat(5_000);
 const ANSWER = `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
 
-test('the parts of a call are timed: a fresh connection has all of them, a kept one only those after it', () => onLoopback(async ({ serve, fetcher }) => {
-  const { url } = await serve((socket) => socket.write(ANSWER), selfSigned('localhost'));
-  const { fetch } = fetcher();
-  const first = answered(await fetch(call(url, { keepMs: 5_000 })));
-  const again = answered(await fetch(call(url)));
-  const { parts } = first;
-  assert.ok(parts && again.parts);
-  for (const ms of [parts.lookupMs, parts.connectMs, parts.tlsMs, parts.firstByteMs]) assert.ok(ms !== null && ms >= 0 && ms <= parts.totalMs);
-  assert.deepEqual([again.parts.lookupMs, again.parts.connectMs, again.parts.tlsMs, again.parts.resumed], [null, null, null, null]);
-  assert.deepEqual([parts.sentBytes, parts.receivedBytes, parts.resumed], [first.requestHead.length, ANSWER.length, false]);
+test('the parts of a call are timed: a fresh connection has all of them, a kept one only those after it', () =>
+  onLoopback(async ({ serve, fetcher }) => {
+    const { url } = await serve((socket) => socket.write(ANSWER), selfSigned('localhost'));
+    const { fetch } = fetcher();
+    const first = answered(await fetch(call(url, { keepMs: 5_000 })));
+    const again = answered(await fetch(call(url)));
+    const { parts } = first;
+    assert.ok(parts && again.parts);
+    for (const ms of [parts.lookupMs, parts.connectMs, parts.tlsMs, parts.firstByteMs])
+      assert.ok(ms !== null && ms >= 0 && ms <= parts.totalMs);
+    assert.deepEqual(
+      [again.parts.lookupMs, again.parts.connectMs, again.parts.tlsMs, again.parts.resumed],
+      [null, null, null, null],
+    );
+    assert.deepEqual(
+      [parts.sentBytes, parts.receivedBytes, parts.resumed],
+      [first.requestHead.length, ANSWER.length, false],
+    );
 
-  const points = pointsAfter('page', [first, again]);
-  const counts = Object.fromEntries(['lookup', 'connect', 'tls', 'first-byte', 'total'].map((phase) => [phase, sumOf(points, 'gossamer_fetch_seconds_count', { kind: 'page', phase })]));
-  assert.deepEqual(counts, { 'lookup': 1, 'connect': 1, 'tls': 1, 'first-byte': 2, 'total': 2 });
-  assert.deepEqual(sumsBy(points, 'gossamer_tls_handshakes_total', 'resumed'), { no: 1 });
-  assert.deepEqual(sumsBy(points, 'gossamer_network_bytes_total', 'direction'), { in: 2 * ANSWER.length, out: first.requestHead.length + again.requestHead.length });
-  assert.deepEqual([sumOf(points, 'gossamer_content_bytes_sum'), sumOf(points, 'gossamer_content_bytes_count')], [2 * BODY.length, 2]);
-  assert.deepEqual(sumsBy(points, 'gossamer_calls_total', 'kind'), { page: 2 });
-  assert.equal(sumOf(points, 'gossamer_errors_total'), 0);
-}));
+    const points = pointsAfter('page', [first, again]);
+    const counts = Object.fromEntries(
+      ['lookup', 'connect', 'tls', 'first-byte', 'total'].map((phase) => [
+        phase,
+        sumOf(points, 'gossamer_fetch_seconds_count', { kind: 'page', phase }),
+      ]),
+    );
+    assert.deepEqual(counts, { lookup: 1, connect: 1, tls: 1, 'first-byte': 2, total: 2 });
+    assert.deepEqual(sumsBy(points, 'gossamer_tls_handshakes_total', 'resumed'), { no: 1 });
+    assert.deepEqual(sumsBy(points, 'gossamer_network_bytes_total', 'direction'), {
+      in: 2 * ANSWER.length,
+      out: first.requestHead.length + again.requestHead.length,
+    });
+    assert.deepEqual(
+      [sumOf(points, 'gossamer_content_bytes_sum'), sumOf(points, 'gossamer_content_bytes_count')],
+      [2 * BODY.length, 2],
+    );
+    assert.deepEqual(sumsBy(points, 'gossamer_calls_total', 'kind'), { page: 2 });
+    assert.equal(sumOf(points, 'gossamer_errors_total'), 0);
+  }));
 
-test('a plain connection has no TLS, a refused one no answer, and errors have their names', () => onLoopback(async ({ serve, listen, fetcher }) => {
-  const { url } = await serve((socket, head) => void socket.end(`HTTP/1.1 ${head.startsWith('GET /4') ? 404 : 503} No\r\ncontent-length: 2\r\n\r\nno`));
-  const rude = await listen((socket) => socket.destroy());
-  const { fetch } = fetcher();
-  const missing = answered(await fetch(call(`${url}4`)));
-  const lost = failed(await fetch(call(rude.url)));
-  assert.deepEqual([missing.parts?.tlsMs, missing.parts?.resumed, lost.parts?.firstByteMs, lost.parts?.receivedBytes], [null, null, null, 0]);
-  const points = pointsAfter('robots', [missing, answered(await fetch(call(url))), lost]);
-  assert.deepEqual(sumsBy(points, 'gossamer_errors_total', 'kind'), { 'http-4xx': 1, 'http-5xx': 1, [lost.cause]: 1 });
-  assert.equal(sumOf(points, 'gossamer_fetch_seconds_count', { kind: 'robots', phase: 'connect' }), 3);
-  assert.equal(sumOf(points, 'gossamer_fetch_seconds_count', { kind: 'robots', phase: 'first-byte' }), 2);
-  assert.equal(sumOf(points, 'gossamer_content_bytes_count'), 0, 'robots.txt is no content');
-}));
+test('a plain connection has no TLS, a refused one no answer, and errors have their names', () =>
+  onLoopback(async ({ serve, listen, fetcher }) => {
+    const { url } = await serve(
+      (socket, head) =>
+        void socket.end(`HTTP/1.1 ${head.startsWith('GET /4') ? 404 : 503} No\r\ncontent-length: 2\r\n\r\nno`),
+    );
+    const rude = await listen((socket) => socket.destroy());
+    const { fetch } = fetcher();
+    const missing = answered(await fetch(call(`${url}4`)));
+    const lost = failed(await fetch(call(rude.url)));
+    assert.deepEqual(
+      [missing.parts?.tlsMs, missing.parts?.resumed, lost.parts?.firstByteMs, lost.parts?.receivedBytes],
+      [null, null, null, 0],
+    );
+    const points = pointsAfter('robots', [missing, answered(await fetch(call(url))), lost]);
+    assert.deepEqual(sumsBy(points, 'gossamer_errors_total', 'kind'), {
+      'http-4xx': 1,
+      'http-5xx': 1,
+      [lost.cause]: 1,
+    });
+    assert.equal(sumOf(points, 'gossamer_fetch_seconds_count', { kind: 'robots', phase: 'connect' }), 3);
+    assert.equal(sumOf(points, 'gossamer_fetch_seconds_count', { kind: 'robots', phase: 'first-byte' }), 2);
+    assert.equal(sumOf(points, 'gossamer_content_bytes_count'), 0, 'robots.txt is no content');
+  }));
 
-test('sockets are told of as they are opened and closed', () => onLoopback(async ({ serve, fetcher }) => {
-  const { url } = await serve((socket) => socket.write(ANSWER));
-  const told: number[][] = [];
-  const { fetch } = fetcher({ onSockets: (...counts) => void told.push(counts) });
-  await fetch(call(url));
-  assert.deepEqual(told, [[1, 0], [0, 0]]);
-}));
+test('sockets are told of as they are opened and closed', () =>
+  onLoopback(async ({ serve, fetcher }) => {
+    const { url } = await serve((socket) => socket.write(ANSWER));
+    const told: number[][] = [];
+    const { fetch } = fetcher({ onSockets: (...counts) => void told.push(counts) });
+    await fetch(call(url));
+    assert.deepEqual(told, [
+      [1, 0],
+      [0, 0],
+    ]);
+  }));
 
 test('a visit that finds no parse thread free is counted once, as soft back-pressure', async () => {
   let waits = 0;
@@ -202,7 +278,10 @@ test('time in which every slot has a visit is counted, as hard back-pressure', a
     for (let i = 0; i < 20; i++) await null;
   };
   const loop = runClaimLoop({
-    clock, slots: 1, stop: stop.signal, onFull: (ms) => void stopped.push(ms),
+    clock,
+    slots: 1,
+    stop: stop.signal,
+    onFull: (ms) => void stopped.push(ms),
     claim: async () => ({ visits: [{} as never], nextDueAt: null }),
     visit: () => new Promise<void>((resolve) => ends.push(resolve)),
   });

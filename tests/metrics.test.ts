@@ -1,4 +1,7 @@
-/** Metrics without a crawl: the memory of threads, how it is combined and written, rates, descriptors, and where it is served. */
+/**
+ * Metrics without a crawl: the memory of threads, how it is combined and written, rates, descriptors, and where it is
+ * served.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -22,8 +25,16 @@ test('names and units are those that Prometheus expects', () => {
     assert.match(fullName(name), /^gossamer_[a-z_]+$/);
     assert.equal(type === 'counter', name.endsWith('_total'), `${name}: counters end in _total, and only they`);
     assert.equal(type === 'histogram', buckets !== undefined, name);
-    assert.deepEqual(buckets?.toSorted((a, b) => a - b), buckets, `${name}: buckets ascend`);
-    assert.deepEqual(Object.keys(labels).filter((label) => ['le', 'thread', 'quantile'].includes(label)), [], `${name}: reserved labels`);
+    assert.deepEqual(
+      buckets?.toSorted((a, b) => a - b),
+      buckets,
+      `${name}: buckets ascend`,
+    );
+    assert.deepEqual(
+      Object.keys(labels).filter((label) => ['le', 'thread', 'quantile'].includes(label)),
+      [],
+      `${name}: reserved labels`,
+    );
   }
 });
 
@@ -41,7 +52,8 @@ test('every series of every metric has cells of its own', () => {
   }
   for (const name of METRIC_NAMES) {
     if (metricOf(name).by === 'asked') continue;
-    for (const { labels, cells } of readSeries(one.cells, name)) assert.equal(cells[0], written.get(`${name} ${JSON.stringify(labels)}`), name);
+    for (const { labels, cells } of readSeries(one.cells, name))
+      assert.equal(cells[0], written.get(`${name} ${JSON.stringify(labels)}`), name);
   }
 });
 
@@ -61,7 +73,13 @@ test('numbers of several threads are added up, the largest is taken, or each has
   const points = pointsOf(...threads);
   assert.equal(sumOf(points, 'gossamer_calls_total', { kind: 'page' }), 11, 'a parse thread makes no calls');
   assert.equal(sumOf(points, 'gossamer_longest_call_seconds'), 5);
-  assert.deepEqual(points.filter(({ name }) => name === 'gossamer_visits').map(({ labels, value }) => [labels['thread'], value]), [['fetch-1', 3], ['fetch-2', 4]]);
+  assert.deepEqual(
+    points.filter(({ name }) => name === 'gossamer_visits').map(({ labels, value }) => [labels['thread'], value]),
+    [
+      ['fetch-1', 3],
+      ['fetch-2', 4],
+    ],
+  );
 });
 
 test('a histogram counts a value in the bucket that it just fits, and every larger one', () => {
@@ -72,18 +90,31 @@ test('a histogram counts a value in the bucket that it just fits, and every larg
   for (const value of [0, first, first + 1, second, buckets.at(-1)! + 1]) sizes.observe(value);
   const points = pointsOf(one);
   const upTo = (le: string) => sumOf(points, 'gossamer_content_bytes_bucket', { le });
-  assert.deepEqual([upTo(String(first)), upTo(String(second)), upTo(String(buckets.at(-1))), upTo('+Inf')], [2, 4, 4, 5]);
+  assert.deepEqual(
+    [upTo(String(first)), upTo(String(second)), upTo(String(buckets.at(-1))), upTo('+Inf')],
+    [2, 4, 4, 5],
+  );
   assert.equal(sumOf(points, 'gossamer_content_bytes_count'), 5);
   assert.equal(sumOf(points, 'gossamer_content_bytes_sum'), first + first + 1 + second + buckets.at(-1)! + 1);
 });
 
 test('histograms of several threads are one', () => {
   const threads = [thread('fetch-1'), thread('fetch-2')];
-  for (const { cells } of threads) openDistribution(cells, 'fetch_seconds', { kind: 'robots', phase: 'tls' }).observe(0.03);
+  for (const { cells } of threads)
+    openDistribution(cells, 'fetch_seconds', { kind: 'robots', phase: 'tls' }).observe(0.03);
   const points = pointsOf(...threads);
   const labels = { kind: 'robots', phase: 'tls' };
-  assert.deepEqual([sumOf(points, 'gossamer_fetch_seconds_count', labels), sumOf(points, 'gossamer_fetch_seconds_sum', labels)], [2, 0.06]);
-  assert.deepEqual([sumOf(points, 'gossamer_fetch_seconds_bucket', { ...labels, le: '0.025' }), sumOf(points, 'gossamer_fetch_seconds_bucket', { ...labels, le: '0.05' })], [0, 2]);
+  assert.deepEqual(
+    [sumOf(points, 'gossamer_fetch_seconds_count', labels), sumOf(points, 'gossamer_fetch_seconds_sum', labels)],
+    [2, 0.06],
+  );
+  assert.deepEqual(
+    [
+      sumOf(points, 'gossamer_fetch_seconds_bucket', { ...labels, le: '0.025' }),
+      sumOf(points, 'gossamer_fetch_seconds_bucket', { ...labels, le: '0.05' }),
+    ],
+    [0, 2],
+  );
   assert.equal(sumOf(points, 'gossamer_fetch_seconds_count', { kind: 'page' }), 0);
 });
 
@@ -104,7 +135,10 @@ test('a thread that is started again goes on with its counters, and what it had 
 
 test('the text has HELP and TYPE once for each metric, before its series, and ends with a line', () => {
   const text = writeMetrics(combineAll([thread('fetch-1'), thread('fetch-2')], { disk_free_bytes: [only(12)] }));
-  assert.match(text, /\n# HELP gossamer_calls_total [^\n]+\n# TYPE gossamer_calls_total counter\ngossamer_calls_total\{kind="page"\} 0\n/);
+  assert.match(
+    text,
+    /\n# HELP gossamer_calls_total [^\n]+\n# TYPE gossamer_calls_total counter\ngossamer_calls_total\{kind="page"\} 0\n/,
+  );
   assert.match(text, /# TYPE gossamer_fetch_seconds histogram\n/);
   assert.match(text, /\ngossamer_disk_free_bytes 12\n/);
   const helps = [...text.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name);
@@ -131,10 +165,34 @@ test('a rate is over the last five seconds, or what there is of them', () => {
 });
 
 test('every descriptor is of one kind, and the sockets that threads know of are no more than there are', () => {
-  const found = ['socket:[1]', 'socket:[2]', 'socket:[3]', 'socket:[4]', 'pipe:[5]', 'anon_inode:[eventpoll]', '/dev/null', '/crawl/crawl.db-wal', '/crawl/warc/a.warc.gz'];
+  const found = [
+    'socket:[1]',
+    'socket:[2]',
+    'socket:[3]',
+    'socket:[4]',
+    'pipe:[5]',
+    'anon_inode:[eventpoll]',
+    '/dev/null',
+    '/crawl/crawl.db-wal',
+    '/crawl/warc/a.warc.gz',
+  ];
   const isOfStore = (path: string): boolean => path.startsWith('/crawl/crawl.db');
-  assert.deepEqual(sortDescriptors(found, { http: 1, https: 1, store: 1 }, isOfStore), { store: 2, http: 1, https: 1, files: 1, pipes: 1, other: 3 });
-  assert.deepEqual(sortDescriptors(found, { http: 3, https: 3, store: 3 }, isOfStore), { store: 1, http: 3, https: 1, files: 1, pipes: 1, other: 2 });
+  assert.deepEqual(sortDescriptors(found, { http: 1, https: 1, store: 1 }, isOfStore), {
+    store: 2,
+    http: 1,
+    https: 1,
+    files: 1,
+    pipes: 1,
+    other: 3,
+  });
+  assert.deepEqual(sortDescriptors(found, { http: 3, https: 3, store: 3 }, isOfStore), {
+    store: 1,
+    http: 3,
+    https: 1,
+    files: 1,
+    pipes: 1,
+    other: 2,
+  });
   const sum = (counts: object): number => Object.values(counts).reduce((total: number, n: number) => total + n, 0);
   assert.equal(sum(sortDescriptors(found, { http: 0, https: 0, store: 9 }, isOfStore)), found.length);
   const own = countDescriptors({ http: 0, https: 0, store: 0 }, () => false);
@@ -146,7 +204,20 @@ test('--metrics is a port, with or without the host to listen on', () => {
   assert.deepEqual(readListen('0.0.0.0:80'), { host: '0.0.0.0', port: 80 });
   assert.deepEqual(readListen('[::1]:9464'), { host: '::1', port: 9464 });
   assert.deepEqual(readListen('localhost:0'), { host: 'localhost', port: 0 });
-  for (const wrong of ['', 'x', '-1', '65536', '123456', ':9464', '::1:9464', '[x]:1', 'a b:1', 'http://localhost:1', '1.2.3.4:']) assert.equal(readListen(wrong), null, wrong);
+  for (const wrong of [
+    '',
+    'x',
+    '-1',
+    '65536',
+    '123456',
+    ':9464',
+    '::1:9464',
+    '[x]:1',
+    'a b:1',
+    'http://localhost:1',
+    '1.2.3.4:',
+  ])
+    assert.equal(readListen(wrong), null, wrong);
 });
 
 test('metrics are served where they were asked for, and nothing else is', async () => {
@@ -158,17 +229,29 @@ test('metrics are served where they were asked for, and nothing else is', async 
   try {
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     const answer = await fetch(`${server.url}?from=prometheus`);
-    assert.deepEqual([answer.status, answer.headers.get('content-type'), await answer.text()], [200, CONTENT_TYPE, 'gossamer_links 1\n']);
+    assert.deepEqual(
+      [answer.status, answer.headers.get('content-type'), await answer.text()],
+      [200, CONTENT_TYPE, 'gossamer_links 1\n'],
+    );
     const head = await fetch(server.url, { method: 'HEAD' });
     assert.deepEqual([head.status, head.headers.get('content-length'), await head.text()], [200, '17', '']);
     const broken = await fetch(server.url);
     assert.deepEqual([broken.status, await broken.text()], [500, 'The metrics could not be read: planted\n']);
     const elsewhere = await fetch(server.url.replace('/metrics', '/'));
-    assert.deepEqual([elsewhere.status, await elsewhere.text()], [404, 'There is nothing here; the metrics are at /metrics\n']);
+    assert.deepEqual(
+      [elsewhere.status, await elsewhere.text()],
+      [404, 'There is nothing here; the metrics are at /metrics\n'],
+    );
     const posted = await fetch(server.url, { method: 'POST', body: 'x' });
-    assert.deepEqual([posted.status, posted.headers.get('allow'), await posted.text()], [405, 'GET, HEAD', 'Only GET is answered.\n']);
+    assert.deepEqual(
+      [posted.status, posted.headers.get('allow'), await posted.text()],
+      [405, 'GET, HEAD', 'Only GET is answered.\n'],
+    );
     const { port } = new URL(server.url);
-    await assert.rejects(checkListen(port), (error) => error instanceof UsageError && error.message.includes(`port ${port} is taken`));
+    await assert.rejects(
+      checkListen(port),
+      (error) => error instanceof UsageError && error.message.includes(`port ${port} is taken`),
+    );
   } finally {
     await server.close();
   }
@@ -177,12 +260,22 @@ test('metrics are served where they were asked for, and nothing else is', async 
 });
 
 test('a place where nothing can be served is refused with a sentence', async () => {
-  for (const [text, says] of [['x', /--metrics "x" is not understood: write PORT or HOST:PORT/], ['192.0.2.1:0', /192\.0\.2\.1 is no address of this machine/]] as const) {
-    await assert.rejects(async () => checkListen(text), (error) => error instanceof UsageError && says.test(error.message), text);
+  for (const [text, says] of [
+    ['x', /--metrics "x" is not understood: write PORT or HOST:PORT/],
+    ['192.0.2.1:0', /192\.0\.2\.1 is no address of this machine/],
+  ] as const) {
+    await assert.rejects(
+      async () => checkListen(text),
+      (error) => error instanceof UsageError && says.test(error.message),
+      text,
+    );
   }
   await checkListen('');
 });
 
 test('cells by label are those of each value', () => {
-  assert.deepEqual(Object.values(cellsBy('backpressure_total', 'kind')), ['soft', 'hard'].map((kind) => cellOf('backpressure_total', { kind })));
+  assert.deepEqual(
+    Object.values(cellsBy('backpressure_total', 'kind')),
+    ['soft', 'hard'].map((kind) => cellOf('backpressure_total', { kind })),
+  );
 });

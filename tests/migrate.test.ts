@@ -1,7 +1,17 @@
 /** A crawl is moved to another number of shards: nothing of it changes, and it can be killed at any moment. */
 
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
@@ -59,7 +69,14 @@ test('from 64 shards to 7, to 300 and back, all of a crawl stays as it was, and 
     for (const shards of [7, 300, 64]) {
       const moved = await move({ shards });
       assert.equal(moved.kind, 'moved');
-      assert.deepEqual(readdirSync(dir).toSorted(), ['crawl.db', 'crawl.db-moved', 'crawl.json', 'crawl.lock', 'seeds.txt', 'warc']);
+      assert.deepEqual(readdirSync(dir).toSorted(), [
+        'crawl.db',
+        'crawl.db-moved',
+        'crawl.json',
+        'crawl.lock',
+        'seeds.txt',
+        'warc',
+      ]);
       assert.deepEqual(wholeOf(path), was);
       assert.deepEqual(layoutOf(path), layoutOf(`${path}-moved`));
       assert.equal(shardCount(path), shards);
@@ -83,11 +100,22 @@ test('the links of every site are claimed in the same order as before the move',
 test('what is known is known after the move: no link is admitted twice, and a new one is', () =>
   scenes.open(async ({ dir, path, move }) => {
     await move({ shards: 7 });
-    const { lines, rest } = wholeOf(path) as { lines: Record<string, { link: { url: string; site: string } }[]>; rest: { url?: string; site: string }[] };
-    const known = [...Object.values(lines).flat().map(({ link }) => link), ...rest.filter(({ url }) => url !== undefined)];
+    const { lines, rest } = wholeOf(path) as {
+      lines: Record<string, { link: { url: string; site: string } }[]>;
+      rest: { url?: string; site: string }[];
+    };
+    const known = [
+      ...Object.values(lines)
+        .flat()
+        .map(({ link }) => link),
+      ...rest.filter(({ url }) => url !== undefined),
+    ];
     const store = openMade({ dir, fileBytesMax: 30_000 });
     try {
-      const linkTo = (url: string, site: string) => ({ url, site, depth: 0, via: '', hops: 0, fallback: false, first: false }) as Parameters<typeof store.admit>[0][number];
+      const linkTo = (url: string, site: string) =>
+        ({ url, site, depth: 0, via: '', hops: 0, fallback: false, first: false }) as Parameters<
+          typeof store.admit
+        >[0][number];
       assert.ok(known.length > 800);
       assert.equal((await store.admit(known.map(({ url, site }) => linkTo(url!, site)))).admitted, 0);
       assert.equal((await store.admit([linkTo('http://long.example/new', 'long.example')])).admitted, 1);
@@ -112,7 +140,10 @@ test('links under way in a crawl that was killed wait again at the head of their
     await move({ shards: 7, say: (text) => said.push(text) });
     assert.deepEqual(said, ['the crawl was killed: 3 links that were under way wait again']);
     assert.equal(censusOf(path).leased, 0);
-    const { sites, lines } = wholeOf(path) as { sites: { site: string; pace: { dueAt: number } }[]; lines: Record<string, object[]> };
+    const { sites, lines } = wholeOf(path) as {
+      sites: { site: string; pace: { dueAt: number } }[];
+      lines: Record<string, object[]>;
+    };
     for (const { site, link, tries } of visits) {
       assert.deepEqual(lines[site]?.[0], { link: { ...link, first: false }, tries });
       assert.ok(sites.find((one) => one.site === site)!.pace.dueAt >= from + 60_000);
@@ -127,14 +158,25 @@ test('where the clock of the store is ahead of this machine, sites wait as long 
     const store = openSqliteStore({ path, clock: () => clock, archive: () => openMemoryArchive() });
     await store.steer([{ kind: 'mark', name: 'seeds', value: 10 }]); // the store has recorded that moment
     await store.close();
-    const dues = (): Map<string, number> => new Map((wholeOf(path) as { sites: { site: string; pace: { dueAt: number } }[] }).sites.map(({ site, pace }) => [site, pace.dueAt]));
+    const dues = (): Map<string, number> =>
+      new Map(
+        (wholeOf(path) as { sites: { site: string; pace: { dueAt: number } }[] }).sites.map(({ site, pace }) => [
+          site,
+          pace.dueAt,
+        ]),
+      );
     const was = dues();
     await move({ shards: 7 });
     for (const [site, dueAt] of dues()) {
       const leftMs = was.get(site)! - clock.now();
-      assert.ok(dueAt - Date.now() >= leftMs - 60_000 && dueAt - Date.now() <= leftMs, `${site}: ${leftMs} ms there, ${dueAt - Date.now()} ms here`);
+      assert.ok(
+        dueAt - Date.now() >= leftMs - 60_000 && dueAt - Date.now() <= leftMs,
+        `${site}: ${leftMs} ms there, ${dueAt - Date.now()} ms here`,
+      );
     }
-    const rules = (wholeOf(path) as { rest: { kind?: string; records: { fetchedAt: number }[] }[] }).rest.find(({ kind }) => kind === 'robots')!;
+    const rules = (wholeOf(path) as { rest: { kind?: string; records: { fetchedAt: number }[] }[] }).rest.find(
+      ({ kind }) => kind === 'robots',
+    )!;
     assert.ok(rules.records[0]!.fetchedAt < 0, 'rules are as old as they were');
   }));
 
@@ -162,7 +204,8 @@ const KILLED_AT: Readonly<Record<string, (path: string) => void>> = {
 
 for (const [when, undo] of Object.entries(KILLED_AT)) {
   for (const [who, finish] of Object.entries({
-    'the same migrate': async ({ move }: MoveScene): Promise<void> => assert.equal((await move({ shards: 7 })).kind, 'finished'),
+    'the same migrate': async ({ move }: MoveScene): Promise<void> =>
+      assert.equal((await move({ shards: 7 })).kind, 'finished'),
     'a resume': async ({ dir }: MoveScene): Promise<void> => void finishMove(dir, readIdentity(dir)),
   })) {
     test(`killed ${when}, ${who} finishes the move`, () =>
@@ -173,7 +216,8 @@ for (const [when, undo] of Object.entries(KILLED_AT)) {
         const moved = readIdentity(dir);
         undo(path);
         keepIdentity(dir, { ...moved, movedFrom: { store: 'sqlite', name: '', shards: 64 } });
-        if (existsSync(`${path}.new`)) await assert.rejects(assertSound(dir), /a move of crawl .* was killed at its end: "gossamer resume/);
+        if (existsSync(`${path}.new`))
+          await assert.rejects(assertSound(dir), /a move of crawl .* was killed at its end: "gossamer resume/);
         await finish(scene);
         assert.equal(shardCount(path), 7);
         assert.equal(shardCount(`${path}-moved`), 64);
@@ -200,7 +244,11 @@ test('a move that is stopped leaves the crawl where it is, and can be run again'
 test('a crawl that somebody works on while it is copied is not moved', () =>
   scenes.open(async ({ dir, path, move }) => {
     const work = (): void => {
-      const store = openSqliteStore({ path, clock: () => createManualClock(Date.now()), archive: () => openMemoryArchive() });
+      const store = openSqliteStore({
+        path,
+        clock: () => createManualClock(Date.now()),
+        archive: () => openMemoryArchive(),
+      });
       store.run([{ verb: 'steer', orders: [{ kind: 'mark', name: 'seeds', value: 10 }] }]);
       void store.close();
     };
@@ -215,8 +263,20 @@ test('progress says how much of how much was moved', () =>
     const told: object[] = [];
     await move({ shards: 7, onProgress: (progress) => told.push(progress) });
     const pagesTotal = openPages(path);
-    assert.deepEqual(told[0], { phase: 'copying', links: 0, linksTotal: waiting + parked + held, pages: 0, pagesTotal });
-    assert.deepEqual(told.at(-2), { phase: 'copying', links: waiting + parked + held, linksTotal: waiting + parked + held, pages: pagesTotal, pagesTotal });
+    assert.deepEqual(told[0], {
+      phase: 'copying',
+      links: 0,
+      linksTotal: waiting + parked + held,
+      pages: 0,
+      pagesTotal,
+    });
+    assert.deepEqual(told.at(-2), {
+      phase: 'copying',
+      links: waiting + parked + held,
+      linksTotal: waiting + parked + held,
+      pages: pagesTotal,
+      pagesTotal,
+    });
     assert.equal((told.at(-1) as { phase: string }).phase, 'finishing');
   }));
 
@@ -232,7 +292,10 @@ test('a move that cannot be is refused with a sentence, and changes nothing', ()
       [{ to: 'mysql://localhost' }, /--to "mysql:\/\/localhost" is not understood: write sqlite, redis:/],
       [{ to: 'sqlite', shards: 0 }, /--shards 0 cannot be: give a whole number from 1 to 1024/],
       [{ to: 'sqlite', shards: 1_025 }, /--shards 1025 cannot be/],
-      [{ to: 'sqlite', shards: 7, from: 'redis://:secret@localhost' }, /is in sqlite, not in redis:\/\/localhost: leave --from away/],
+      [
+        { to: 'sqlite', shards: 7, from: 'redis://:secret@localhost' },
+        /is in sqlite, not in redis:\/\/localhost: leave --from away/,
+      ],
       [{ to: 'sqlite', shards: 7, name: 'other' }, /--name is for a crawl in Redis or PostgreSQL/],
     ];
     for (const [wanted, sentence] of refusals) await assert.rejects(move(wanted), { name: 'Error', message: sentence });
@@ -245,7 +308,8 @@ test('a move that cannot be is refused with a sentence, and changes nothing', ()
 
 test('a disk without room for the copy is told of before anything is written', () =>
   scenes.open(async ({ dir, path, move }) => {
-    truncateSync(path, statSync(path).size + Math.ceil(diskFreeBytes(dir) / 4_096) * 4_096 + 2 ** 30); // a hole takes no room
+    // a hole takes no room
+    truncateSync(path, statSync(path).size + Math.ceil(diskFreeBytes(dir) / 4_096) * 4_096 + 2 ** 30);
     await assert.rejects(move({ shards: 7 }), /has .* free, and the move needs about .*: free some space/);
     assert.ok(!existsSync(`${path}.new`));
   }));
@@ -258,9 +322,18 @@ test('a crawl that has not begun is refused', async () =>
   }));
 
 const damages: Readonly<Record<string, readonly [sql: string, sentence: RegExp]>> = {
-  'counters that are wrong': ["UPDATE meta SET value = replace(value, '\"sites\":', '\"sites\":1') WHERE name = 'tally'", /the crawl counts [\d,]+ sites, but 13 came out of its store/],
-  'a line that is broken': ['DELETE FROM block WHERE id = (SELECT max(id) FROM block)', /the line of the site "\S+" is broken: block \d+ is missing/],
-  'a block that cannot be read': ["UPDATE block SET links = 'what' WHERE id = (SELECT max(id) FROM block)", /the line of the site "\S+" is broken: block \d+ cannot be read/],
+  'counters that are wrong': [
+    "UPDATE meta SET value = replace(value, '\"sites\":', '\"sites\":1') WHERE name = 'tally'",
+    /the crawl counts [\d,]+ sites, but 13 came out of its store/,
+  ],
+  'a line that is broken': [
+    'DELETE FROM block WHERE id = (SELECT max(id) FROM block)',
+    /the line of the site "\S+" is broken: block \d+ is missing/,
+  ],
+  'a block that cannot be read': [
+    "UPDATE block SET links = 'what' WHERE id = (SELECT max(id) FROM block)",
+    /the line of the site "\S+" is broken: block \d+ cannot be read/,
+  ],
 };
 
 for (const [what, [sql, sentence]] of Object.entries(damages)) {
@@ -269,7 +342,11 @@ for (const [what, [sql, sentence]] of Object.entries(damages)) {
       const db = new DatabaseSync(path);
       db.exec(sql);
       db.close();
-      await assert.rejects(move({ shards: 7 }), (error: unknown) => error instanceof StoreFault && sentence.test(error.message) && /gossamer verify/.test(error.advice));
+      await assert.rejects(
+        move({ shards: 7 }),
+        (error: unknown) =>
+          error instanceof StoreFault && sentence.test(error.message) && /gossamer verify/.test(error.advice),
+      );
       assert.equal(shardCount(path), 64);
       assert.equal(readIdentity(dir).fixed.shards, 64);
     }));

@@ -17,10 +17,12 @@ const WOUNDS_PER_FIXTURE = 120;
 
 const scan = (page: string) => scanHtml(page, { productToken: 'gossamer', xhtml: false });
 
-const fixtures = readdirSync(FOLDER).sort().map((name) => ({
-  name,
-  page: decodeBytes({ bytes: readFileSync(join(FOLDER, name)), contentType: '', html: true }).text,
-}));
+const fixtures = readdirSync(FOLDER)
+  .sort()
+  .map((name) => ({
+    name,
+    page: decodeBytes({ bytes: readFileSync(join(FOLDER, name)), contentType: '', html: true }).text,
+  }));
 
 /** What both say, in a form that can be compared; links as a set, because a tree moves some. */
 const inWords = ({ title, base, canonical, language, hrefs }: ReturnType<typeof oracleFindings>): string =>
@@ -35,7 +37,8 @@ const differs = (page: string): boolean => inWords(scan(page)) !== inWords(oracl
  * `select` under another name, under which it no longer keeps a frameset from replacing the body.
  */
 const mayDiffer = (page: string): boolean =>
-  /<(?:svg|math)/i.test(page) || (/<template/i.test(page) && /<(?:object|table|td|button)/i.test(page)) ||
+  /<(?:svg|math)/i.test(page) ||
+  (/<template/i.test(page) && /<(?:object|table|td|button)/i.test(page)) ||
   (/<select/i.test(page) && /<frameset/i.test(page));
 
 for (const { name, page } of fixtures) {
@@ -69,18 +72,31 @@ test('good pages that were cut, doubled, shuffled and bitten give what their tre
       allowed += 1;
     }
   }
-  assert.ok(allowed <= fixtures.length * WOUNDS_PER_FIXTURE / 200, `${allowed} pages differ in the ways that are known`);
+  assert.ok(
+    allowed <= (fixtures.length * WOUNDS_PER_FIXTURE) / 200,
+    `${allowed} pages differ in the ways that are known`,
+  );
 });
 
 const FOREIGN = [
-  '<div><svg><g></div><title>T</title>', '<svg><![CDATA[ > <a href=/no> ]]><a href=/yes></svg>', '<![CDATA[ > <a href=/yes> ]]>',
-  '<math><annotation-xml><svg><desc><style><a href=/no></style>', '<math><annotation-xml><title><a href=/yes></title>',
-  '<math><annotation-xml encoding=text/html><title><a href=/no></title>', '<svg><style><a href=/yes></style>',
-  '<svg><p><style><a href=/no></style>', '<svg><font><style><a href=/yes></style>', '<svg><font size=1><style><a href=/no></style>',
-  '<svg><desc><style><a href=/no></style></desc><style><a href=/yes></style>', '<svg></p><style><a href=/no></style>',
-  '<math><mi><style><a href=/no></style><mglyph><style><a href=/yes>', '<template><svg><template></template><a href=/no>',
-  '<svg><title><title>T</title><a href=/yes></title><title><a href=/too></title>', '<form><svg></form><base href=/no>',
-  '<svg><link rel=next href=/no><area href=/no><base href=/no><a href=/yes xlink:href=/no>', '<svg/><style><a href=/no></style>',
+  '<div><svg><g></div><title>T</title>',
+  '<svg><![CDATA[ > <a href=/no> ]]><a href=/yes></svg>',
+  '<![CDATA[ > <a href=/yes> ]]>',
+  '<math><annotation-xml><svg><desc><style><a href=/no></style>',
+  '<math><annotation-xml><title><a href=/yes></title>',
+  '<math><annotation-xml encoding=text/html><title><a href=/no></title>',
+  '<svg><style><a href=/yes></style>',
+  '<svg><p><style><a href=/no></style>',
+  '<svg><font><style><a href=/yes></style>',
+  '<svg><font size=1><style><a href=/no></style>',
+  '<svg><desc><style><a href=/no></style></desc><style><a href=/yes></style>',
+  '<svg></p><style><a href=/no></style>',
+  '<math><mi><style><a href=/no></style><mglyph><style><a href=/yes>',
+  '<template><svg><template></template><a href=/no>',
+  '<svg><title><title>T</title><a href=/yes></title><title><a href=/too></title>',
+  '<form><svg></form><base href=/no>',
+  '<svg><link rel=next href=/no><area href=/no><base href=/no><a href=/yes xlink:href=/no>',
+  '<svg/><style><a href=/no></style>',
 ];
 
 for (const page of FOREIGN) {
@@ -90,7 +106,9 @@ for (const page of FOREIGN) {
 }
 
 test('every named character reference is decoded as a tree decodes it, in text and in attributes', () => {
-  const names = PACKED_ENTITIES.trim().split(/\s/).map((entry) => entry.replace(/[=!].*/, ''));
+  const names = PACKED_ENTITIES.trim()
+    .split(/\s/)
+    .map((entry) => entry.replace(/[=!].*/, ''));
   assert.equal(names.length, 2_125);
   for (const name of names) {
     const page = `<title>[&${name};|&${name}|&${name}x|&${name}=]</title><a href="/&${name};|&${name}|&${name}x|&${name}=1">`;
@@ -99,7 +117,9 @@ test('every named character reference is decoded as a tree decodes it, in text a
 });
 
 test('numeric character references follow the standard, the forbidden ones too', () => {
-  const numbers = [0, 9, 10, 13, 65, 127, 128, 130, 150, 159, 160, 0x20ac, 0xd800, 0xdfff, 0xffff, 0x10ffff, 0x110000, 1e15];
+  const numbers = [
+    0, 9, 10, 13, 65, 127, 128, 130, 150, 159, 160, 0x20ac, 0xd800, 0xdfff, 0xffff, 0x10ffff, 0x110000, 1e15,
+  ];
   for (const number of numbers) {
     const page = `<a href="/&#${number};|&#${number}|&#x${number.toString(16)};|&#X${number.toString(16)}g|&#|&#x|&#;">`;
     assert.equal(inWords(scan(page)), inWords(oracleFindings(page)), String(number));
@@ -111,9 +131,14 @@ test('links stand in the order of the page, each once', () => {
 });
 
 test('links that lead nowhere are left out, whatever their case', () => {
-  const page = '<a href="JavaScript:x()"><a href="\x01java\nscript:y"><a href=MAILTO:a@b.example><a href=tel:1><a href="data:,x"><a href="#top"><a href=" ">';
+  const page =
+    '<a href="JavaScript:x()"><a href="\x01java\nscript:y"><a href=MAILTO:a@b.example><a href=tel:1><a href="data:,x"><a href="#top"><a href=" ">';
   assert.deepEqual(scan(page).hrefs, []);
-  assert.deepEqual(scan('<a href=telephone><a href=data/x><a href="java script:x">').hrefs, ['telephone', 'data/x', 'java script:x']);
+  assert.deepEqual(scan('<a href=telephone><a href=data/x><a href="java script:x">').hrefs, [
+    'telephone',
+    'data/x',
+    'java script:x',
+  ]);
 });
 
 test('a page gives no more links than the ceiling', () => {

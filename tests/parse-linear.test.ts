@@ -26,7 +26,7 @@ const HOSTILE: readonly (readonly [name: string, before: string, part: string])[
   ['names that are no references', '', '&aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'],
   ['a number without end', '&#', '0'],
   ['quotes that do not close', '', '<a href="'],
-  ['single quotes that do not close', '<p title=\'', '<a href=x>'],
+  ['single quotes that do not close', "<p title='", '<a href=x>'],
   ['titles that do not close', '', '<title>'],
   ['a title full of ends of others', '<title>', '</titl'],
   ['scripts that do not close', '', '<script>'],
@@ -64,8 +64,17 @@ for (const [name, before, part] of HOSTILE) {
 }
 
 test('nothing a server sends makes the parser throw', () => {
-  const types = ['', 'text/html', 'text/html; charset=utf-16', 'text/plain; charset=nonsense', 'application/xml', 'image/png',
-    ';;;', 'application/xhtml+xml', 'text/html; charset="'];
+  const types = [
+    '',
+    'text/html',
+    'text/html; charset=utf-16',
+    'text/plain; charset=nonsense',
+    'application/xml',
+    'image/png',
+    ';;;',
+    'application/xhtml+xml',
+    'text/html; charset="',
+  ];
   const encodings = ['', 'gzip', 'deflate', 'br', 'gzip, br', 'zstd', 'gzip,gzip,gzip,gzip,gzip', ',', 'identity'];
   for (let seed = 0; seed < 2_000; seed += 1) {
     const chance = createChance(seed);
@@ -75,7 +84,13 @@ test('nothing a server sends makes the parser throw', () => {
       'content-encoding': encodings[chance(encodings.length)] ?? '',
       'x-robots-tag': body.length % 2 === 0 ? ':,:, ,a:b:c' : '',
     };
-    const { findings } = parsePage({ url: seed % 2 === 0 ? 'not a url' : 'http://a.example/', headers, body, textBytesMax: 300, productToken: '' });
+    const { findings } = parsePage({
+      url: seed % 2 === 0 ? 'not a url' : 'http://a.example/',
+      headers,
+      body,
+      textBytesMax: 300,
+      productToken: '',
+    });
     assert.ok(findings.text.length <= 300);
   }
 });

@@ -10,8 +10,18 @@ import { decodeText, isText, parsePage } from '../src/parse/page.ts';
 const MIB = 1024 * 1024;
 const HTML = 'text/html; charset=utf-8';
 
-const parse = (body: string | Uint8Array, headers: Record<string, string> = { 'content-type': HTML }, textBytesMax = MIB) =>
-  parsePage({ url: 'http://example.org/dir/page', headers, body: Buffer.from(body), textBytesMax, productToken: 'gossamer' });
+const parse = (
+  body: string | Uint8Array,
+  headers: Record<string, string> = { 'content-type': HTML },
+  textBytesMax = MIB,
+) =>
+  parsePage({
+    url: 'http://example.org/dir/page',
+    headers,
+    body: Buffer.from(body),
+    textBytesMax,
+    productToken: 'gossamer',
+  });
 
 const find = (body: string | Uint8Array, headers?: Record<string, string>) => parse(body, headers).findings;
 const textOf = (body: string): string => find(body).text;
@@ -21,9 +31,15 @@ const fixture = (name: string): Buffer => readFileSync(join(import.meta.dirname,
 
 const PAGE = '<title>Hello</title><p>One two three. <a href="x">more</a>';
 const packed: readonly (readonly [string, Uint8Array])[] = [
-  ['gzip', gzipSync(PAGE)], ['x-gzip', gzipSync(PAGE)], ['GZIP', gzipSync(PAGE)], ['deflate', deflateSync(PAGE)],
-  ['deflate', deflateRawSync(PAGE)], ['br', brotliCompressSync(PAGE)], ['identity', Buffer.from(PAGE)],
-  ['gzip, br', brotliCompressSync(gzipSync(PAGE))], ['deflate,identity,gzip', gzipSync(deflateSync(PAGE))],
+  ['gzip', gzipSync(PAGE)],
+  ['x-gzip', gzipSync(PAGE)],
+  ['GZIP', gzipSync(PAGE)],
+  ['deflate', deflateSync(PAGE)],
+  ['deflate', deflateRawSync(PAGE)],
+  ['br', brotliCompressSync(PAGE)],
+  ['identity', Buffer.from(PAGE)],
+  ['gzip, br', brotliCompressSync(gzipSync(PAGE))],
+  ['deflate,identity,gzip', gzipSync(deflateSync(PAGE))],
 ];
 
 packed.forEach(([encoding, body], at) => {
@@ -33,11 +49,20 @@ packed.forEach(([encoding, body], at) => {
   });
 });
 
-const long = Buffer.from('<title>Long</title>' + Array.from({ length: 40_000 }, (_, i) => `word${i * 7919 % 1_000_003} `).join(''));
+const long = Buffer.from(
+  '<title>Long</title>' + Array.from({ length: 40_000 }, (_, i) => `word${(i * 7919) % 1_000_003} `).join(''),
+);
 
-for (const [encoding, body] of [['gzip', gzipSync(long)], ['deflate', deflateSync(long)], ['br', brotliCompressSync(long)]] as const) {
+for (const [encoding, body] of [
+  ['gzip', gzipSync(long)],
+  ['deflate', deflateSync(long)],
+  ['br', brotliCompressSync(long)],
+] as const) {
   test(`a ${encoding} body that ends too early is read as far as it came`, () => {
-    const { findings, broken } = parse(body.subarray(0, body.length >> 1), { 'content-type': HTML, 'content-encoding': encoding });
+    const { findings, broken } = parse(body.subarray(0, body.length >> 1), {
+      'content-type': HTML,
+      'content-encoding': encoding,
+    });
     assert.equal(findings.title, 'Long');
     assert.ok(findings.text.length > long.length / 5, `${findings.text.length} characters`);
     assert.equal(broken, false);
@@ -54,17 +79,27 @@ for (const [encoding, body] of [['gzip', gzipSync(long)], ['deflate', deflateSyn
   });
 }
 
-for (const [encoding, pack] of [['gzip', gzipSync], ['br', brotliCompressSync]] as const) {
+for (const [encoding, pack] of [
+  ['gzip', gzipSync],
+  ['br', brotliCompressSync],
+] as const) {
   test(`a ${encoding} bomb gives exactly the first bytes up to the ceiling`, () => {
     const bomb = Buffer.alloc(64 * MIB, 'bomb ');
-    const { findings, cut, broken } = parse(pack(bomb), { 'content-type': 'text/plain', 'content-encoding': encoding }, 100_000);
+    const { findings, cut, broken } = parse(
+      pack(bomb),
+      { 'content-type': 'text/plain', 'content-encoding': encoding },
+      100_000,
+    );
     assert.equal(findings.text.length, 99_999); // the last of 100,000 is a space
     assert.deepEqual([cut, broken], [true, false]);
   });
 }
 
 test('a page a little over the ceiling is cut there, encoded or not', () => {
-  for (const [encoding, body] of [['', long], ['gzip', gzipSync(long)]] as const) {
+  for (const [encoding, body] of [
+    ['', long],
+    ['gzip', gzipSync(long)],
+  ] as const) {
     const { findings, cut } = parse(body, { 'content-type': 'text/plain', 'content-encoding': encoding }, 1_000);
     assert.equal(cut, true);
     assert.ok(findings.text.length <= 1_000 && findings.text.length > 990);
@@ -83,9 +118,15 @@ test('a body that is not what its encoding says is taken as it is, if it is text
 // Character encodings
 
 const titles: readonly (readonly [string, string, string])[] = [
-  ['windows-1251.html', 'windows-1251', 'Новости дня'], ['shift_jis.html', 'shift_jis', '東京の天気'], ['gbk.html', 'gbk', '天气预报'],
-  ['euc-kr.html', 'euc-kr', '날씨'], ['utf-16le.html', 'utf-16le', 'Größe'], ['unlabelled-latin1.html', 'windows-1252', 'Été à la plage'],
-  ['unlabelled-utf8.html', 'utf-8', 'Καιρός'], ['iso-8859-2.xhtml', 'iso-8859-2', 'Počasí'], ['big5.html', 'big5', '天氣'],
+  ['windows-1251.html', 'windows-1251', 'Новости дня'],
+  ['shift_jis.html', 'shift_jis', '東京の天気'],
+  ['gbk.html', 'gbk', '天气预报'],
+  ['euc-kr.html', 'euc-kr', '날씨'],
+  ['utf-16le.html', 'utf-16le', 'Größe'],
+  ['unlabelled-latin1.html', 'windows-1252', 'Été à la plage'],
+  ['unlabelled-utf8.html', 'utf-8', 'Καιρός'],
+  ['iso-8859-2.xhtml', 'iso-8859-2', 'Počasí'],
+  ['big5.html', 'big5', '天氣'],
 ];
 
 for (const [name, charset, title] of titles) {
@@ -117,7 +158,10 @@ test('a meta element counts only within the first 1,024 bytes, outside comments 
   const type = { 'content-type': 'text/html' };
   assert.equal(find(`${' '.repeat(1_024)}<meta charset=koi8-r>`, type).charset, 'utf-8');
   assert.equal(find('<!-- <meta charset=koi8-r> --><meta charset=big5>', type).charset, 'big5');
-  assert.equal(find('<meta content="text/html; charset=koi8-r"><p title="<meta charset=koi8-r>">', type).charset, 'utf-8');
+  assert.equal(
+    find('<meta content="text/html; charset=koi8-r"><p title="<meta charset=koi8-r>">', type).charset,
+    'utf-8',
+  );
   assert.equal(find('<meta content="text/html; charset=koi8-r" http-equiv=content-type>', type).charset, 'koi8-r');
 });
 
@@ -130,7 +174,16 @@ test('UTF-8 without a label is known also when it was cut within a character', (
 // Kinds of pages
 
 test('text, HTML, XML and answers without a type count as text', () => {
-  for (const type of ['text/html', 'Text/HTML; charset=x', 'text/plain', 'application/xhtml+xml', 'application/xml', 'application/rss+xml', 'text/csv', '']) {
+  for (const type of [
+    'text/html',
+    'Text/HTML; charset=x',
+    'text/plain',
+    'application/xhtml+xml',
+    'application/xml',
+    'application/rss+xml',
+    'text/csv',
+    '',
+  ]) {
     assert.equal(isText(type), true, type);
   }
   for (const type of ['image/png', 'application/pdf', 'application/json', 'application/octet-stream', 'video/mp4']) {
@@ -146,7 +199,8 @@ test('plain text keeps its lines and gives no links', () => {
 });
 
 test('a feed gives its text and no links', () => {
-  const feed = '<?xml version="1.0"?><rss><!-- no --><title>News &amp; more</title><link>http://a.example/</link><description><![CDATA[<b>Bold</b>]]></description></rss>';
+  const feed =
+    '<?xml version="1.0"?><rss><!-- no --><title>News &amp; more</title><link>http://a.example/</link><description><![CDATA[<b>Bold</b>]]></description></rss>';
   const found = find(feed, { 'content-type': 'application/rss+xml' });
   assert.deepEqual([found.text, found.hrefs], ['News & more\nhttp://a.example/\n<b>Bold</b>', []]);
 });
@@ -158,7 +212,13 @@ test('a page without a type is told by its first bytes', () => {
 });
 
 test('robots.txt is UTF-8, and its content-encoding is undone', () => {
-  assert.equal(decodeText({ 'content-encoding': 'gzip', 'content-type': 'text/plain; charset=latin1' }, gzipSync('\ufeffDisallow: /ü')), 'Disallow: /ü');
+  assert.equal(
+    decodeText(
+      { 'content-encoding': 'gzip', 'content-type': 'text/plain; charset=latin1' },
+      gzipSync('\ufeffDisallow: /ü'),
+    ),
+    'Disallow: /ü',
+  );
 });
 
 // Base, language, canonical, directives
@@ -179,7 +239,9 @@ test('the language is that of the html element, then that of the header', () => 
 });
 
 test('the canonical address is recorded and followed', () => {
-  const found = find('<link rel="x CANONICAL" href=" /a&amp;b "><link rel=canonical href=/second><link rel=stylesheet href=/no>');
+  const found = find(
+    '<link rel="x CANONICAL" href=" /a&amp;b "><link rel=canonical href=/second><link rel=stylesheet href=/no>',
+  );
   assert.deepEqual([found.canonical, found.hrefs], ['/a&b', ['/a&b', '/second']]);
 });
 
@@ -195,10 +257,17 @@ test('a page that says nofollow gives no links, and its text all the same', () =
 });
 
 const robotsTags: readonly (readonly [string, boolean, boolean])[] = [
-  ['noindex', true, false], ['NOFOLLOW', false, true], ['none', true, true], ['otherbot: noindex, nofollow', false, false],
-  ['otherbot: noindex, gossamer: nofollow', false, true], ['Gossamer: noindex, nofollow', true, true], ['all', false, false],
-  ['unavailable_after: 25 Jun 2030 15:00:00 PST, noindex', true, false], ['max-snippet:-1, nofollow', false, true],
-  ['*: noindex', true, false], ['', false, false],
+  ['noindex', true, false],
+  ['NOFOLLOW', false, true],
+  ['none', true, true],
+  ['otherbot: noindex, nofollow', false, false],
+  ['otherbot: noindex, gossamer: nofollow', false, true],
+  ['Gossamer: noindex, nofollow', true, true],
+  ['all', false, false],
+  ['unavailable_after: 25 Jun 2030 15:00:00 PST, noindex', true, false],
+  ['max-snippet:-1, nofollow', false, true],
+  ['*: noindex', true, false],
+  ['', false, false],
 ];
 
 for (const [tag, noindex, nofollow] of robotsTags) {
@@ -211,15 +280,31 @@ for (const [tag, noindex, nofollow] of robotsTags) {
 // Text
 
 test('the text of an article is what a reader sees', () => {
-  assert.equal(find(fixture('article.html')).text, [
-    'Home', 'News', 'About', '', 'Otters return to the river Lym', '', 'By Ann Lee, 2 May', '',
-    'After forty years, otters have been seen again below the old mill. They were filmed at dawn — twice.', '',
-    'Photo: J. Reed', '', 'Read more: an advertisement, notes, write to us, share.',
-  ].join('\n'));
+  assert.equal(
+    find(fixture('article.html')).text,
+    [
+      'Home',
+      'News',
+      'About',
+      '',
+      'Otters return to the river Lym',
+      '',
+      'By Ann Lee, 2 May',
+      '',
+      'After forty years, otters have been seen again below the old mill. They were filmed at dawn — twice.',
+      '',
+      'Photo: J. Reed',
+      '',
+      'Read more: an advertisement, notes, write to us, share.',
+    ].join('\n'),
+  );
 });
 
 test('preformatted text keeps its lines and its indentation, with one empty line at the most', () => {
-  assert.match(find(fixture('docs.html')).text, /^Prev Next\n\nif \(a < b\) \{\n    return   less;\n\n\}\n\noption\nWhat it does\nother\nmore/);
+  assert.match(
+    find(fixture('docs.html')).text,
+    /^Prev Next\n\nif \(a < b\) \{\n    return   less;\n\n\}\n\noption\nWhat it does\nother\nmore/,
+  );
 });
 
 test('cells are set off by tabs and rows by lines', () => {
@@ -231,7 +316,10 @@ test('what is hidden is not in the text', () => {
 });
 
 test('white space and control characters are made sane', () => {
-  assert.equal(textOf(' a\n\t b&nbsp;&nbsp; c\x00\x07d <i> e</i> f<br>g <br> <br><br> h&Tab;i&#13;j <p></p><p></p> k '), 'a b c d e f\ng\n\nh i j\n\nk'.replace('c d', 'cd'));
+  assert.equal(
+    textOf(' a\n\t b&nbsp;&nbsp; c\x00\x07d <i> e</i> f<br>g <br> <br><br> h&Tab;i&#13;j <p></p><p></p> k '),
+    'a b c d e f\ng\n\nh i j\n\nk'.replace('c d', 'cd'),
+  );
 });
 
 test('words are parted by blocks and not by inline elements', () => {

@@ -4,7 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pace } from '../src/model/visit.ts';
 import {
-  CRAWL_DELAY_MAX_MS, nextPace, RESPONSE_DELAY_MAX_MS, RESPONSE_MULTIPLE, RETRY_AFTER_MAX_MS, TROUBLE_DELAY_MAX_MS,
+  CRAWL_DELAY_MAX_MS,
+  nextPace,
+  RESPONSE_DELAY_MAX_MS,
+  RESPONSE_MULTIPLE,
+  RETRY_AFTER_MAX_MS,
+  TROUBLE_DELAY_MAX_MS,
 } from '../src/politeness/pace.ts';
 import type { PaceAnswer, PaceEvent, PaceQuestion, PaceSettings } from '../src/politeness/pace.ts';
 import { readRetryAfterMs } from '../src/politeness/retry-after.ts';
@@ -16,11 +21,17 @@ const AT = 1_000_000;
 const ask = (event: PaceEvent, changed: Partial<PaceQuestion> = {}): PaceAnswer =>
   nextPace({ pace: FRESH, event, crawlDelayMs: null, settings: SETTINGS, ...changed });
 const answered = (responseMs: number, at = AT): PaceEvent => ({ kind: 'answered', at, responseMs });
-const trouble = (retryAfterMs: number | null = null, at = AT): PaceEvent => ({ kind: 'trouble', at, responseMs: null, retryAfterMs });
+const trouble = (retryAfterMs: number | null = null, at = AT): PaceEvent => ({
+  kind: 'trouble',
+  at,
+  responseMs: null,
+  retryAfterMs,
+});
 
 test('after an answer a site is called again when its delay is over, and not before', () => {
   assert.deepEqual(ask(answered(100)), {
-    pace: { dueAt: AT + 5_000, delayMs: 5_000, crawlDelayMs: 0, responseMs: 100, failures: 0 }, parked: false,
+    pace: { dueAt: AT + 5_000, delayMs: 5_000, crawlDelayMs: 0, responseMs: 100, failures: 0 },
+    parked: false,
   });
   assert.equal(ask(answered(100, AT + 0.25)).pace.dueAt, AT + 1 + 5_000, 'a fraction of a millisecond is rounded up');
 });
@@ -36,7 +47,11 @@ test('a Crawl-delay and a slow answer are honoured up to their ceilings', () => 
   const year = 365 * 86_400_000;
   assert.equal(ask(answered(1), { crawlDelayMs: year }).pace.delayMs, CRAWL_DELAY_MAX_MS);
   assert.equal(CRAWL_DELAY_MAX_MS, 600_000);
-  assert.equal(ask(answered(1), { crawlDelayMs: year }).pace.crawlDelayMs, year, 'what was asked for is remembered as it was');
+  assert.equal(
+    ask(answered(1), { crawlDelayMs: year }).pace.crawlDelayMs,
+    year,
+    'what was asked for is remembered as it was',
+  );
   assert.equal(ask(answered(29_000)).pace.delayMs, RESPONSE_DELAY_MAX_MS);
   assert.equal(RESPONSE_DELAY_MAX_MS, 60_000);
   assert.equal(RESPONSE_MULTIPLE, 10);
@@ -67,7 +82,10 @@ test('trouble doubles the wait each time, up to a ceiling, and leaves the regula
   assert.deepEqual(waits.slice(0, 4), [30_000, 60_000, 120_000, 240_000]);
   assert.equal(waits.at(-1), TROUBLE_DELAY_MAX_MS);
   assert.equal(TROUBLE_DELAY_MAX_MS, 3_600_000);
-  const settled = ask(trouble(), { pace: { ...FRESH, failures: 5_000 }, settings: { ...settings, delayMs: 0, troubleDelayMs: 0 } });
+  const settled = ask(trouble(), {
+    pace: { ...FRESH, failures: 5_000 },
+    settings: { ...settings, delayMs: 0, troubleDelayMs: 0 },
+  });
   assert.equal(settled.pace.dueAt, AT, 'no doubling of nothing, however often');
 });
 
@@ -75,7 +93,11 @@ test('the doubling starts from the delay in force when that is longer', () => {
   const pace: Pace = { ...FRESH, crawlDelayMs: 50_000, failures: 1 };
   assert.equal(ask(trouble(), { pace }).pace.dueAt, AT + 100_000);
   const settings = { ...SETTINGS, delayMs: 2 * TROUBLE_DELAY_MAX_MS };
-  assert.equal(ask(trouble(), { settings }).pace.dueAt, AT + 2 * TROUBLE_DELAY_MAX_MS, 'a ceiling on the doubling is none on the delay');
+  assert.equal(
+    ask(trouble(), { settings }).pace.dueAt,
+    AT + 2 * TROUBLE_DELAY_MAX_MS,
+    'a ceiling on the doubling is none on the delay',
+  );
 });
 
 test('trouble keeps the speed of the last answer in mind', () => {
@@ -121,13 +143,17 @@ test('whatever happens, a site waits at least its delay and at most the longest 
   let pace = FRESH;
   let at = AT;
   for (let i = 0; i < 20_000; i += 1) {
-    const event = chance(3) === 0 ? trouble(chance(2) === 0 ? null : chance(200_000_000), at) : answered(chance(40_000) + 0.5, at);
+    const event =
+      chance(3) === 0 ? trouble(chance(2) === 0 ? null : chance(200_000_000), at) : answered(chance(40_000) + 0.5, at);
     const settings = { ...SETTINGS, delayMs: chance(2) * 5_000 };
     const next = ask(event, { pace, settings, crawlDelayMs: chance(20) === 0 ? chance(900_000) : null }).pace;
     const wait = next.dueAt - at;
     assert.ok(Number.isInteger(next.dueAt) && Number.isInteger(next.delayMs), JSON.stringify(next));
     assert.ok(wait >= next.delayMs && next.delayMs >= settings.delayMs, JSON.stringify(next));
-    assert.ok(wait >= Math.min(next.crawlDelayMs, CRAWL_DELAY_MAX_MS) && wait <= RETRY_AFTER_MAX_MS + 1, JSON.stringify(next));
+    assert.ok(
+      wait >= Math.min(next.crawlDelayMs, CRAWL_DELAY_MAX_MS) && wait <= RETRY_AFTER_MAX_MS + 1,
+      JSON.stringify(next),
+    );
     assert.ok(next.crawlDelayMs >= pace.crawlDelayMs);
     pace = next;
     at = next.dueAt + chance(1_000) / 3;

@@ -7,28 +7,59 @@ import { writeIdentity } from '../src/crawl/folder.ts';
 import { SITE_SORTS, SITES_SORTED_MAX, type SiteQuery, type SiteSort } from '../src/frontier/store.ts';
 import type { Link } from '../src/model/link.ts';
 import { completeSettings } from '../src/model/read-settings.ts';
-import { ask, claimBySite, claimOne, DELAY_MS, link, linksOf, paceAfter, pageOf, settlementOf } from './contract/store-scene.ts';
+import {
+  ask,
+  claimBySite,
+  claimOne,
+  DELAY_MS,
+  link,
+  linksOf,
+  paceAfter,
+  pageOf,
+  settlementOf,
+} from './contract/store-scene.ts';
 import { runBinary } from './support/binary.ts';
 import { HOUR_MS, onReadingScene, robotsRead, type ReadingScene } from './support/reading-scene.ts';
 
-const namesOf = ({ reader }: ReadingScene, query: SiteQuery): string[] => Array.from(reader.sites(query), ({ site }) => site);
+const namesOf = ({ reader }: ReadingScene, query: SiteQuery): string[] =>
+  Array.from(reader.sites(query), ({ site }) => site);
 
 /** Five sites that differ in everything a list can be sorted by. */
 const fill = async ({ store, clock }: ReadingScene): Promise<void> => {
-  await store.admit([...linksOf('busy.example', 2), ...linksOf('idle.example', 1), ...linksOf('many.example', 6), ...linksOf('slow.example', 3), ...linksOf('ill.example', 2)]);
+  await store.admit([
+    ...linksOf('busy.example', 2),
+    ...linksOf('idle.example', 1),
+    ...linksOf('many.example', 6),
+    ...linksOf('slow.example', 3),
+    ...linksOf('ill.example', 2),
+  ]);
   const visits = await claimBySite(store);
   const settle = async (site: string, changes: Parameters<typeof settlementOf>[1]): Promise<void> =>
     void (await store.settle([settlementOf(visits.get(site)!, changes)]));
   await settle('idle.example', {});
-  await settle('many.example', { pace: paceAfter(visits.get('many.example')!, { dueAt: clock.now() + 1_000, delayMs: 1_000 }) });
-  await settle('slow.example', { pace: paceAfter(visits.get('slow.example')!, { dueAt: clock.now() + 60_000, delayMs: 60_000 }) });
-  await settle('ill.example', { fate: 'retry', parked: true, pace: paceAfter(visits.get('ill.example')!, { failures: 6, delayMs: 0 }) });
+  await settle('many.example', {
+    pace: paceAfter(visits.get('many.example')!, { dueAt: clock.now() + 1_000, delayMs: 1_000 }),
+  });
+  await settle('slow.example', {
+    pace: paceAfter(visits.get('slow.example')!, { dueAt: clock.now() + 60_000, delayMs: 60_000 }),
+  });
+  await settle('ill.example', {
+    fate: 'retry',
+    parked: true,
+    pace: paceAfter(visits.get('ill.example')!, { failures: 6, delayMs: 0 }),
+  });
 };
 
 test('sites are listed as they were found, or in any order asked for', () =>
   onReadingScene(async (scene) => {
     await fill(scene);
-    assert.deepEqual(namesOf(scene, {}), ['busy.example', 'idle.example', 'many.example', 'slow.example', 'ill.example']);
+    assert.deepEqual(namesOf(scene, {}), [
+      'busy.example',
+      'idle.example',
+      'many.example',
+      'slow.example',
+      'ill.example',
+    ]);
     const sorted: Record<SiteSort, readonly string[]> = {
       waiting: ['many.example', 'slow.example', 'ill.example', 'busy.example', 'idle.example'],
       pages: ['idle.example', 'many.example', 'slow.example', 'busy.example', 'ill.example'],
@@ -37,7 +68,8 @@ test('sites are listed as they were found, or in any order asked for', () =>
       name: ['busy.example', 'idle.example', 'ill.example', 'many.example', 'slow.example'],
       delay: ['slow.example', 'busy.example', 'idle.example', 'many.example', 'ill.example'],
     };
-    for (const sort of Object.keys(SITE_SORTS) as SiteSort[]) assert.deepEqual(namesOf(scene, { sort }), sorted[sort], sort);
+    for (const sort of Object.keys(SITE_SORTS) as SiteSort[])
+      assert.deepEqual(namesOf(scene, { sort }), sorted[sort], sort);
     assert.deepEqual(namesOf(scene, { sort: 'waiting', limit: 2 }), sorted.waiting.slice(0, 2));
     assert.deepEqual(namesOf(scene, { limit: 2 }), ['busy.example', 'idle.example']);
   }));
@@ -47,19 +79,79 @@ test('sites are searched by a part of their name, taken as it is, and counted th
     await fill(scene);
     assert.deepEqual(namesOf(scene, { search: 'i' }), ['idle.example', 'ill.example']);
     assert.deepEqual(namesOf(scene, { search: 'i', sort: 'waiting', limit: 1 }), ['ill.example']);
-    assert.deepEqual([scene.reader.sitesCount(''), scene.reader.sitesCount('i'), scene.reader.sitesCount('%')], [5, 2, 0]);
+    assert.deepEqual(
+      [scene.reader.sitesCount(''), scene.reader.sitesCount('i'), scene.reader.sitesCount('%')],
+      [5, 2, 0],
+    );
   }));
 
 test('a site tells its state and the link that its next call is for', () =>
   onReadingScene(async (scene) => {
     await fill(scene);
-    assert.deepEqual(Array.from(scene.reader.sites({}), ({ site, state, waiting, pages, failures, delayMs, leased, next }) => ({ site, state, waiting, pages, failures, delayMs, leased, next })), [
-      { site: 'busy.example', state: 'leased', waiting: 1, pages: 0, failures: 0, delayMs: DELAY_MS, leased: 'https://busy.example/1', next: 'https://busy.example/1' },
-      { site: 'idle.example', state: 'idle', waiting: 0, pages: 1, failures: 0, delayMs: DELAY_MS, leased: '', next: 'https://idle.example/1' },
-      { site: 'many.example', state: 'waiting', waiting: 5, pages: 1, failures: 0, delayMs: 1_000, leased: '', next: 'https://many.example/2' },
-      { site: 'slow.example', state: 'waiting', waiting: 2, pages: 1, failures: 0, delayMs: 60_000, leased: '', next: 'https://slow.example/2' },
-      { site: 'ill.example', state: 'parked', waiting: 2, pages: 0, failures: 6, delayMs: 0, leased: '', next: 'https://ill.example/2' },
-    ]);
+    assert.deepEqual(
+      Array.from(scene.reader.sites({}), ({ site, state, waiting, pages, failures, delayMs, leased, next }) => ({
+        site,
+        state,
+        waiting,
+        pages,
+        failures,
+        delayMs,
+        leased,
+        next,
+      })),
+      [
+        {
+          site: 'busy.example',
+          state: 'leased',
+          waiting: 1,
+          pages: 0,
+          failures: 0,
+          delayMs: DELAY_MS,
+          leased: 'https://busy.example/1',
+          next: 'https://busy.example/1',
+        },
+        {
+          site: 'idle.example',
+          state: 'idle',
+          waiting: 0,
+          pages: 1,
+          failures: 0,
+          delayMs: DELAY_MS,
+          leased: '',
+          next: 'https://idle.example/1',
+        },
+        {
+          site: 'many.example',
+          state: 'waiting',
+          waiting: 5,
+          pages: 1,
+          failures: 0,
+          delayMs: 1_000,
+          leased: '',
+          next: 'https://many.example/2',
+        },
+        {
+          site: 'slow.example',
+          state: 'waiting',
+          waiting: 2,
+          pages: 1,
+          failures: 0,
+          delayMs: 60_000,
+          leased: '',
+          next: 'https://slow.example/2',
+        },
+        {
+          site: 'ill.example',
+          state: 'parked',
+          waiting: 2,
+          pages: 0,
+          failures: 6,
+          delayMs: 0,
+          leased: '',
+          next: 'https://ill.example/2',
+        },
+      ],
+    );
     assert.deepEqual(scene.reader.site('ill.example'), [...scene.reader.sites({ search: 'ill' })][0]);
   }));
 
@@ -71,19 +163,31 @@ test('the table says what each site is doing, when it is called next, and how ol
     clock.advance(1_000);
     const visit = await claimOne(store); // of many.example
     const tomorrow = Date.now() + 24 * HOUR_MS;
-    await store.settle([settlementOf(visit, { pace: paceAfter(visit, { dueAt: tomorrow }), robots: robotsRead('https://many.example', 'User-agent: *\nDisallow: /', clock.now()) })]);
+    await store.settle([
+      settlementOf(visit, {
+        pace: paceAfter(visit, { dueAt: tomorrow }),
+        robots: robotsRead('https://many.example', 'User-agent: *\nDisallow: /', clock.now()),
+      }),
+    ]);
     const ran = await runBinary(['sites', dir]);
     assert.equal(ran.code, 0, ran.stderr);
     const rows = ran.stdout.split('\n').map((line) => line.split(/ {2,}/));
-    assert.deepEqual(rows.slice(1, 6).map((cells) => cells.slice(0, 7)), [
-      ['many.example', 'waiting', '4', '2', '0', '5s', rows[1]?.[6]],
-      ['slow.example', 'waiting', '2', '1', '0', '1m', 'due now'],
-      ['ill.example', 'parked', '2', '0', '6', '-', '-'],
-      ['busy.example', 'leased', '1', '0', '0', '5s', 'under way'],
-      ['idle.example', 'idle', '0', '1', '0', '5s', '-'],
-    ]);
+    assert.deepEqual(
+      rows.slice(1, 6).map((cells) => cells.slice(0, 7)),
+      [
+        ['many.example', 'waiting', '4', '2', '0', '5s', rows[1]?.[6]],
+        ['slow.example', 'waiting', '2', '1', '0', '1m', 'due now'],
+        ['ill.example', 'parked', '2', '0', '6', '-', '-'],
+        ['busy.example', 'leased', '1', '0', '0', '5s', 'under way'],
+        ['idle.example', 'idle', '0', '1', '0', '5s', '-'],
+      ],
+    );
     assert.match(rows[1]?.[6] ?? '', /^in (?:1d|23h 59m|24h)$/);
-    assert.match(rows[1]?.[7] ?? '', /^forbids all, stale, \d+d(?: \d+h)? old$/, 'the clock of this crawl began long ago');
+    assert.match(
+      rows[1]?.[7] ?? '',
+      /^forbids all, stale, \d+d(?: \d+h)? old$/,
+      'the clock of this crawl began long ago',
+    );
     assert.equal(rows[2]?.[7], 'not read yet');
   }));
 
@@ -96,7 +200,10 @@ test('a list of more sites than are read at once has each of them once, also whe
     for (const { site } of reader.sites({})) {
       if (names.push(site) === 1_500) await store.admit(many(2_100));
     }
-    assert.deepEqual(names, Array.from({ length: 4_200 }, (_, n) => `s${n}.example`));
+    assert.deepEqual(
+      names,
+      Array.from({ length: 4_200 }, (_, n) => `s${n}.example`),
+    );
     assert.deepEqual(namesOf(scene, { limit: 1_001 }), names.slice(0, 1_001));
     assert.ok(4_200 < SITES_SORTED_MAX);
     assert.equal(namesOf(scene, { sort: 'name' }).length, 4_200);
@@ -108,13 +215,33 @@ test('a list asks for the rules of many sites at once, and each site gets its ow
     await store.admit(names.flatMap((name) => linksOf(name, 2)));
     const { visits } = await store.claim(ask({ visits: names.length }));
     const forbids = (site: string): boolean => Number(site.slice(1).split('.')[0]) % 3 === 0;
-    await store.settle(visits.filter(({ site }) => site !== 's7.example').map((visit) =>
-      settlementOf(visit, { robots: robotsRead(`https://${visit.site}`, `User-agent: *\nDisallow: ${forbids(visit.site) ? '/' : ''}`, clock.now()) })));
+    await store.settle(
+      visits
+        .filter(({ site }) => site !== 's7.example')
+        .map((visit) =>
+          settlementOf(visit, {
+            robots: robotsRead(
+              `https://${visit.site}`,
+              `User-agent: *\nDisallow: ${forbids(visit.site) ? '/' : ''}`,
+              clock.now(),
+            ),
+          }),
+        ),
+    );
     const asked: number[] = [];
-    const far = { ...reader, robots: (origins: readonly string[]) => (asked.push(origins.length), reader.robots(origins)) };
+    const far = {
+      ...reader,
+      robots: (origins: readonly string[]) => (asked.push(origins.length), reader.robots(origins)),
+    };
     const rows: [string, string | undefined][] = [];
     for await (const { view, robots } of siteRows(far, {})) rows.push([view.site, robots?.state]);
-    assert.deepEqual(rows, names.map((name) => [name, name === 's7.example' ? 'not-read-yet' : forbids(name) ? 'forbids-all' : 'allows-all']));
+    assert.deepEqual(
+      rows,
+      names.map((name) => [
+        name,
+        name === 's7.example' ? 'not-read-yet' : forbids(name) ? 'forbids-all' : 'allows-all',
+      ]),
+    );
     assert.deepEqual(asked, [RULES_AT_ONCE, RULES_AT_ONCE, 30]);
   }));
 
@@ -144,18 +271,32 @@ test('the place of a link in its line is the order in which links are claimed, w
     await store.admit([link('a.example/first-too', { first: true })]);
     await store.admit(linksOf('a.example', 303));
 
-    const known = Array.from({ length: 303 }, (_, n) => `https://a.example/${n + 1}`).concat('https://a.example/first', 'https://a.example/first-too');
-    const places = new Map(known.flatMap((url) => {
-      const { state, open } = reader.link(url, 'a.example');
-      return state === 'waiting' ? [[url, open!.ahead] as const] : [];
-    }));
-    assert.deepEqual(reader.link('https://a.example/first', 'a.example').open,
-      { link: { ...link('a.example/first'), depth: 2, via: 'https://b.example/' }, tries: 1, ahead: places.size - 4 });
+    const known = Array.from({ length: 303 }, (_, n) => `https://a.example/${n + 1}`).concat(
+      'https://a.example/first',
+      'https://a.example/first-too',
+    );
+    const places = new Map(
+      known.flatMap((url) => {
+        const { state, open } = reader.link(url, 'a.example');
+        return state === 'waiting' ? [[url, open!.ahead] as const] : [];
+      }),
+    );
+    assert.deepEqual(reader.link('https://a.example/first', 'a.example').open, {
+      link: { ...link('a.example/first'), depth: 2, via: 'https://b.example/' },
+      tries: 1,
+      ahead: places.size - 4,
+    });
     assert.equal(places.size, reader.site('a.example')?.waiting);
     const claimed: string[] = [];
     while ((reader.site('a.example')?.waiting ?? 0) > 0) claimed.push(await visitOne('settled'));
-    assert.deepEqual([...places].toSorted(([, a], [, b]) => a - b).map(([url]) => url), claimed);
-    assert.deepEqual(claimed.map((url) => places.get(url)), claimed.map((_, n) => n));
+    assert.deepEqual(
+      [...places].toSorted(([, a], [, b]) => a - b).map(([url]) => url),
+      claimed,
+    );
+    assert.deepEqual(
+      claimed.map((url) => places.get(url)),
+      claimed.map((_, n) => n),
+    );
     assert.deepEqual((await store.claim(ask())).visits, []);
   }));
 

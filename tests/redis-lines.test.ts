@@ -1,4 +1,7 @@
-/** Lines of waiting links in files: written in blocks, read one by one or together, and merged so that few references are left. */
+/**
+ * Lines of waiting links in files: written in blocks, read one by one or together, and merged so that few references
+ * are left.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -16,17 +19,40 @@ let folder: string;
 before(() => void (folder = mkdtempSync(join(tmpdir(), 'gossamer-lines-'))));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const reference = (from: number, to: number, tries: Reference['tries'] = 0): Reference => ({ file: 71, offset: 40_000_000, from, to, tries });
+const reference = (from: number, to: number, tries: Reference['tries'] = 0): Reference => ({
+  file: 71,
+  offset: 40_000_000,
+  from,
+  to,
+  tries,
+});
 
 test('a reference is short, and reads back as it was written', () => {
-  const all = [reference(0, 1), reference(5, 20_000, 3), reference(0, 9, new Map([[2, 1], [7, 4]]))];
+  const all = [
+    reference(0, 1),
+    reference(5, 20_000, 3),
+    reference(
+      0,
+      9,
+      new Map([
+        [2, 1],
+        [7, 4],
+      ]),
+    ),
+  ];
   assert.deepEqual(all.map(writeReference).map(readReference), all);
   assert.equal(writeReference(all[0]!), '1z ntc74 0 1');
-  assert.deepEqual([0, 2, 7].map((at) => triesOf(all[2]!, at)), [0, 1, 4]);
+  assert.deepEqual(
+    [0, 2, 7].map((at) => triesOf(all[2]!, at)),
+    [0, 1, 4],
+  );
   assert.deepEqual([packTries([0, 0]), packTries([2, 2]), packTries([0, 2, 0])], [0, 2, new Map([[1, 2]])]);
 });
 
-const lineAt = (n: number): FileLine => ({ text: `1 0 0 0 https://a.example/${'ü'.repeat(n % 40 === 0 ? 5_000 : n % 7)}/${n}`, via: n < 10 ? '' : `https://b.example/${Math.floor(n / 30)}` });
+const lineAt = (n: number): FileLine => ({
+  text: `1 0 0 0 https://a.example/${'ü'.repeat(n % 40 === 0 ? 5_000 : n % 7)}/${n}`,
+  via: n < 10 ? '' : `https://b.example/${Math.floor(n / 30)}`,
+});
 
 for (const count of [1, 2, 50, 3_000]) {
   test(`of a block of ${count} every line can be read alone, and any number of them together`, () => {
@@ -35,9 +61,15 @@ for (const count of [1, 2, 50, 3_000]) {
     const files = openLineFiles(dir);
     const before = [lineAt(1)];
     const lines = Array.from({ length: count }, (_, n) => lineAt(n));
-    const { references: [, block] } = writer.append([before, lines]);
+    const {
+      references: [, block],
+    } = writer.append([before, lines]);
     for (let n = 0; n < count; n++) assert.deepEqual(files.lines({ ...block!, from: n, to: n + 1 }), [lines[n]]);
-    for (const [from, to] of [[0, count], [Math.floor(count / 3), count], [0, Math.ceil(count / 2)]] as const) {
+    for (const [from, to] of [
+      [0, count],
+      [Math.floor(count / 3), count],
+      [0, Math.ceil(count / 2)],
+    ] as const) {
       assert.deepEqual(files.lines({ ...block!, from, to }), lines.slice(from, to));
     }
     assert.throws(() => files.lines({ ...block!, from: count, to: count + 1 }), /cannot be read/);
@@ -53,8 +85,14 @@ test('a file that is full is followed by the next, and few are open at a time', 
   const files = openLineFiles(dir);
   const open = (): number => readdirSync('/proc/self/fd').length;
   const idle = open();
-  const written = Array.from({ length: 40 }, (_, n) => ({ line: lineAt(n + 1), place: writer.append([[lineAt(n + 1)]]).references[0]! }));
-  assert.deepEqual(lineFilesIn(dir), Array.from({ length: 40 }, (_, n) => n + 4));
+  const written = Array.from({ length: 40 }, (_, n) => ({
+    line: lineAt(n + 1),
+    place: writer.append([[lineAt(n + 1)]]).references[0]!,
+  }));
+  assert.deepEqual(
+    lineFilesIn(dir),
+    Array.from({ length: 40 }, (_, n) => n + 4),
+  );
   for (const { line, place } of [...written, ...written]) assert.deepEqual(files.lines(place), [line]);
   assert.ok(open() - idle <= 17, `${open() - idle} descriptors`);
   files.close();
@@ -79,7 +117,9 @@ test('blocks are bounded in lines and in characters, and keep the order', () => 
   const blocks = toBlocks(lines, limits);
   assert.deepEqual(blocks.flat(), lines);
   assert.ok(blocks.every((block) => block.length <= 12));
-  assert.ok(blocks.every((block) => block.length === 1 || block.reduce((sum, { text }) => sum + text.length, 0) <= 600));
+  assert.ok(
+    blocks.every((block) => block.length === 1 || block.reduce((sum, { text }) => sum + text.length, 0) <= 600),
+  );
 });
 
 test('a line that grows link by link has few references, and each link is written again only some times', () => {

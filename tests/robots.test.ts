@@ -12,8 +12,14 @@ const recordOf = (text: string): RobotsRecord => {
   const { verdict, rules, crawlDelayMs } = parseRobots(text, 'Gossamer');
   return { origin: 'https://example.org', fetchedAt: 0, expiresAt: 1, verdict, rules, crawlDelayMs };
 };
-const written = (rules: string): RobotsRecord =>
-  ({ origin: 'https://example.org', fetchedAt: 0, expiresAt: 1, verdict: 'rules', rules, crawlDelayMs: null });
+const written = (rules: string): RobotsRecord => ({
+  origin: 'https://example.org',
+  fetchedAt: 0,
+  expiresAt: 1,
+  verdict: 'rules',
+  rules,
+  crawlDelayMs: null,
+});
 
 /** May we fetch the path, as the canonical form spells it, under these lines for everyone? */
 const allows = (lines: string, path: string): boolean => {
@@ -35,8 +41,10 @@ test('the longest rule that matches wins, and allowing wins a tie', () => {
 
 test('a rule is a prefix that starts at the root and knows upper case from lower', () => {
   const fish = 'Disallow: /fish';
-  for (const path of ['/fish', '/fish.html', '/fish/salmon.html', '/fishheads', '/fish.php?id=anything']) assert.equal(allows(fish, path), false, path);
-  for (const path of ['/Fish.asp', '/catfish', '/?id=fish', '/desert/fish']) assert.equal(allows(fish, path), true, path);
+  for (const path of ['/fish', '/fish.html', '/fish/salmon.html', '/fishheads', '/fish.php?id=anything'])
+    assert.equal(allows(fish, path), false, path);
+  for (const path of ['/Fish.asp', '/catfish', '/?id=fish', '/desert/fish'])
+    assert.equal(allows(fish, path), true, path);
   assert.equal(allows('Disallow: /fish/', '/fish'), true);
 });
 
@@ -95,19 +103,41 @@ test('a decision names the rule that made it, and its line', () => {
 });
 
 test('lines are counted as an editor counts them: comments, blank lines and rules for others too, however they end', () => {
-  const lines = ['\uFEFF# rules', '', 'User-agent: other', 'Disallow: /x', 'nonsense', 'User-agent: *', 'Disallow: /y', '', 'Disallow: /x'];
+  const lines = [
+    '\uFEFF# rules',
+    '',
+    'User-agent: other',
+    'Disallow: /x',
+    'nonsense',
+    'User-agent: *',
+    'Disallow: /y',
+    '',
+    'Disallow: /x',
+  ];
   for (const ending of ['\n', '\r\n', '\r']) {
     const record = recordOf(lines.join(ending));
-    assert.deepEqual([robotsDecision(record, '/y').line, robotsDecision(record, '/x').line], [7, 9], JSON.stringify(ending));
+    assert.deepEqual(
+      [robotsDecision(record, '/y').line, robotsDecision(record, '/x').line],
+      [7, 9],
+      JSON.stringify(ending),
+    );
   }
-  assert.equal(robotsDecision(recordOf('User-agent: *\nDisallow: /a\nDisallow: /a'), '/a').line, 2, 'the first of two that say the same');
+  assert.equal(
+    robotsDecision(recordOf('User-agent: *\nDisallow: /a\nDisallow: /a'), '/a').line,
+    2,
+    'the first of two that say the same',
+  );
 });
 
 test('the number of its line does not make a rule longer', () => {
   const late = (count: number): string => `User-agent: *\nAllow: /ab\n${'\n'.repeat(count)}Disallow: /a`;
   for (const blank of [0, 10, 2_000, 200_000]) assert.equal(allows(late(blank), '/abc'), true, `${blank} blank lines`);
   assert.equal(allows(`User-agent: *\nDisallow: /ab\n${'\n'.repeat(2_000)}Allow: /a`, '/abc'), false);
-  assert.equal(allows(`User-agent: *\nDisallow: /ab\n${'\n'.repeat(2_000)}Allow: /ab`, '/abc'), true, 'nor breaks a tie');
+  assert.equal(
+    allows(`User-agent: *\nDisallow: /ab\n${'\n'.repeat(2_000)}Allow: /ab`, '/abc'),
+    true,
+    'nor breaks a tie',
+  );
 });
 
 test('a record without line numbers, of an older program, decides the same', () => {
@@ -120,8 +150,10 @@ test('a record without line numbers, of an older program, decides the same', () 
 test('a record is told in a word', () => {
   const stance = (lines: string): string => robotsStance(recordOf(`User-agent: *\n${lines}`));
   assert.equal(stance(''), 'allows-all');
-  for (const lines of ['Disallow: /', 'Disallow: *', 'Disallow: /*', 'Disallow: /*$', 'Disallow: /a\nDisallow: /']) assert.equal(stance(lines), 'forbids-all', lines);
-  for (const lines of ['Disallow: /a', 'Disallow: /$', 'Disallow: /*a', 'Disallow: /\nAllow: /a', 'Allow: /']) assert.equal(stance(lines), 'has-rules', lines);
+  for (const lines of ['Disallow: /', 'Disallow: *', 'Disallow: /*', 'Disallow: /*$', 'Disallow: /a\nDisallow: /'])
+    assert.equal(stance(lines), 'forbids-all', lines);
+  for (const lines of ['Disallow: /a', 'Disallow: /$', 'Disallow: /*a', 'Disallow: /\nAllow: /a', 'Allow: /'])
+    assert.equal(stance(lines), 'has-rules', lines);
   assert.equal(robotsStance(written('-/')), 'forbids-all', 'also one without line numbers');
   assert.equal(robotsStance({ ...written(''), verdict: 'too-large' }), 'too-large');
 });
@@ -132,22 +164,30 @@ test('the group for us counts alone, and the one for everyone only without it', 
   assert.equal(allows(text, '/x'), false);
   assert.equal(allows('User-agent: other\nDisallow: /', '/y'), true);
   assert.equal(allows('User-agent: *\nDisallow: /\nUser-agent: Gossamer\n', '/y'), true, 'also when ours is empty');
-  assert.equal(allows('Disallow: /\nUser-agent: other\nAllow: /', '/y'), true, 'rules before any group are nobody\'s');
+  assert.equal(allows('Disallow: /\nUser-agent: other\nAllow: /', '/y'), true, "rules before any group are nobody's");
 });
 
 test('all groups for us are one, wherever they stand', () => {
-  const text = 'User-agent: Gossamer\nDisallow: /a\nUser-agent: b\nDisallow: /b\nUser-agent: GOSSAMER\nDisallow: /c\nCrawl-delay: 3';
+  const text =
+    'User-agent: Gossamer\nDisallow: /a\nUser-agent: b\nDisallow: /b\nUser-agent: GOSSAMER\nDisallow: /c\nCrawl-delay: 3';
   assert.deepEqual([allows(text, '/a'), allows(text, '/b'), allows(text, '/c')], [false, true, false]);
   assert.equal(recordOf(text).rules, '2-/a\n6-/c');
-  assert.equal(recordOf('User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\nUser-agent: *\nAllow: /c').rules, '2-/a\n6+/c');
+  assert.equal(
+    recordOf('User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\nUser-agent: *\nAllow: /c').rules,
+    '2-/a\n6+/c',
+  );
 });
 
 test('one group may speak to several, and only its own rules end the list of names', () => {
-  const text = 'User-agent: a\nSitemap: https://example.org/s.xml\n\nUser-agent: gossamer\nCrawl-delay: 1\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y';
+  const text =
+    'User-agent: a\nSitemap: https://example.org/s.xml\n\nUser-agent: gossamer\nCrawl-delay: 1\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y';
   assert.deepEqual([allows(text, '/x'), allows(text, '/y')], [false, true]);
   assert.equal(recordOf(text).crawlDelayMs, 1_000);
   assert.equal(recordOf('User-agent: *\nUser-agent: gossamer\nDisallow: /x').rules, '3-/x');
-  assert.equal(recordOf('User-agent: a\nDisallow: /a\nUser-agent: gossamer\nUser-agent: b\nDisallow: /b').rules, '5-/b');
+  assert.equal(
+    recordOf('User-agent: a\nDisallow: /a\nUser-agent: gossamer\nUser-agent: b\nDisallow: /b').rules,
+    '5-/b',
+  );
 });
 
 test('our name is known in any case and with what often follows it, but not as part of another', () => {
@@ -162,7 +202,8 @@ test('our name is known in any case and with what often follows it, but not as p
 });
 
 test('lines may end, begin, be spaced and be commented in any way', () => {
-  const odd = '\uFEFFuser-AGENT :\t* # all\r\n\r\n  DISALLOW:/a#b\rdisallow   :  /c  \nUnknown: x\n: y\nallow\n<html>\n';
+  const odd =
+    '\uFEFFuser-AGENT :\t* # all\r\n\r\n  DISALLOW:/a#b\rdisallow   :  /c  \nUnknown: x\n: y\nallow\n<html>\n';
   assert.equal(recordOf(odd).rules, '3-/a\n4-/c');
   assert.equal(recordOf(' User-agent *\n\tDisallow /a ').rules, '2-/a', 'a colon may be forgotten');
   assert.equal(recordOf('User-agent: *\nDisallow /a b').rules, '', 'but then two words are the most');
@@ -177,7 +218,14 @@ test('common misspellings are understood', () => {
 });
 
 test('no rules for us means that all is allowed', () => {
-  for (const text of ['', '\n\n', 'User-agent: *\nDisallow:', 'User-agent: *\nAllow:\n', '<!doctype html><p>hello: you', 'User-agent: x\nDisallow: /']) {
+  for (const text of [
+    '',
+    '\n\n',
+    'User-agent: *\nDisallow:',
+    'User-agent: *\nAllow:\n',
+    '<!doctype html><p>hello: you',
+    'User-agent: x\nDisallow: /',
+  ]) {
     assert.equal(recordOf(text).verdict, 'all', text);
   }
 });
@@ -193,17 +241,22 @@ test('a Crawl-delay is read with its fraction, and the longest counts', () => {
   assert.equal(delayOf('1e999'), Number.MAX_SAFE_INTEGER);
   assert.equal(recordOf('User-agent: *\nCrawl-delay: 2\nDisallow: /a\nCrawl-delay: 1').crawlDelayMs, 2_000);
   assert.equal(recordOf('User-agent: x\nCrawl-delay: 2\nDisallow: /').crawlDelayMs, null);
-  assert.equal(recordOf('User-agent: *\nCrawl-delay: 9\nDisallow: /\nUser-agent: gossamer\nDisallow: /').crawlDelayMs, null);
+  assert.equal(
+    recordOf('User-agent: *\nCrawl-delay: 9\nDisallow: /\nUser-agent: gossamer\nDisallow: /').crawlDelayMs,
+    null,
+  );
 });
 
 test('sitemaps belong to no group, and are kept up to a ceiling', () => {
-  const text = 'Sitemap: https://example.org/1.xml\nUser-agent: x\nDisallow: /\nsitemap:https://example.org/2.xml # two\nSitemap:';
+  const text =
+    'Sitemap: https://example.org/1.xml\nUser-agent: x\nDisallow: /\nsitemap:https://example.org/2.xml # two\nSitemap:';
   assert.deepEqual(parseRobots(text, 'Gossamer').sitemaps, ['https://example.org/1.xml', 'https://example.org/2.xml']);
   assert.equal(parseRobots('Sitemap: https://example.org/x\n'.repeat(1_000), 'x').sitemaps.length, SITEMAPS_MAX);
 });
 
 test('rules over the ceiling forbid the origin, and rules for others do not count towards it', () => {
-  const many = (count: number): string => Array.from({ length: count }, (_, i) => `Disallow: /${String(i).padStart(5, '0')}`).join('\n');
+  const many = (count: number): string =>
+    Array.from({ length: count }, (_, i) => `Disallow: /${String(i).padStart(5, '0')}`).join('\n');
   const fitting = Math.floor((ROBOTS_RECORD_BYTES_MAX + 1) / 8); // a sign, seven characters less one, a line end
   assert.equal(recordOf(`User-agent: *\n${many(fitting)}`).verdict, 'rules');
   const full = recordOf(`User-agent: *\n${many(fitting)}x`).rules;
@@ -214,12 +267,17 @@ test('rules over the ceiling forbid the origin, and rules for others do not coun
   assert.deepEqual([over.verdict, over.rules], ['too-large', '']);
   assert.equal(robotsDecision(over, '/').allowed, false);
   assert.equal(recordOf(`User-agent: x\n${many(fitting + 1)}\nUser-agent: *\nDisallow: /a`).rules, `${fitting + 4}-/a`);
-  assert.equal(recordOf(`User-agent: *\n${'Disallow: /again\n'.repeat(20_000)}`).rules, '2-/again', 'a rule counts once');
+  assert.equal(
+    recordOf(`User-agent: *\n${'Disallow: /again\n'.repeat(20_000)}`).rules,
+    '2-/again',
+    'a rule counts once',
+  );
 });
 
 test('the last line of a text that was cut is ignored unless it has its end', () => {
   const start = 'User-agent: *\nDisallow: /a\n';
-  const filled = (last: string): string => `${start}#${'x'.repeat(ROBOTS_BYTES_MAX - start.length - last.length - 2)}\n${last}`;
+  const filled = (last: string): string =>
+    `${start}#${'x'.repeat(ROBOTS_BYTES_MAX - start.length - last.length - 2)}\n${last}`;
   assert.equal(filled('Disallow: /').length, ROBOTS_BYTES_MAX);
   assert.equal(recordOf(filled('Disallow: /')).rules, '2-/a');
   assert.equal(recordOf(filled('Disallow: /\n')).rules, '2-/a\n4-/');
@@ -255,9 +313,14 @@ test('a decision agrees with trying every rule at every place', () => {
   const { chance, word } = dice();
   let denied = 0;
   for (let i = 0; i < 5_000; i += 1) {
-    const lines = Array.from({ length: 1 + chance(12) }, () => `${chance(3) === 0 ? 'Allow' : 'Disallow'}: ${chance(5) === 0 ? '*' : '/'}${word('ab*/!', chance(4))}${chance(4) === 0 ? '$' : ''}`);
+    const lines = Array.from(
+      { length: 1 + chance(12) },
+      () =>
+        `${chance(3) === 0 ? 'Allow' : 'Disallow'}: ${chance(5) === 0 ? '*' : '/'}${word('ab*/!', chance(4))}${chance(4) === 0 ? '$' : ''}`,
+    );
     const path = `/${word('ab/!', chance(6))}`;
-    const [best] = lines.map((line, n) => ({ line: n + 2, allowed: line.startsWith('A'), pattern: line.slice(line.indexOf(' ') + 1) }))
+    const [best] = lines
+      .map((line, n) => ({ line: n + 2, allowed: line.startsWith('A'), pattern: line.slice(line.indexOf(' ') + 1) }))
       .filter(({ pattern }) => matchesSlowly(pattern, path))
       .sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allowed) - Number(a.allowed));
     const { allowed, line } = robotsDecision(recordOf(`User-agent: *\n${lines.join('\n')}`), path);
@@ -294,8 +357,15 @@ const filled = (line: string): string => `${line}\n`.repeat(Math.floor(ROBOTS_RE
 test('rules made to be slow are not', () => {
   const path = `/${'a'.repeat(1_999)}`;
   const hostile = [
-    `-/${'*a'.repeat(32_000)}*b$`, filled('-/*a*a*a*a*a*a*a*a*b$'), filled('-*aaab'), filled('-*b'), filled(`-*${'a'.repeat(500)}b`),
-    filled(`-*${'a'.repeat(500)}b${'a'.repeat(500)}*c$`), filled(`-${'*'.repeat(60)}b`), filled('-/a*'), filled('-/'),
+    `-/${'*a'.repeat(32_000)}*b$`,
+    filled('-/*a*a*a*a*a*a*a*a*b$'),
+    filled('-*aaab'),
+    filled('-*b'),
+    filled(`-*${'a'.repeat(500)}b`),
+    filled(`-*${'a'.repeat(500)}b${'a'.repeat(500)}*c$`),
+    filled(`-${'*'.repeat(60)}b`),
+    filled('-/a*'),
+    filled('-/'),
   ];
   for (const rules of hostile) {
     const startedAt = performance.now();
@@ -308,8 +378,13 @@ test('rules made to be slow are not', () => {
 test('a robots.txt made to be slow is reduced at once', () => {
   const half = ROBOTS_BYTES_MAX / 2;
   for (const text of [
-    'User-agent: gossamer\n'.repeat(half / 21) + 'Disallow: /a\n'.repeat(half / 13), ' '.repeat(2 * half), `a${' '.repeat(2 * half - 9)}b`,
-    '\r'.repeat(2 * half), `User-agent: *\nDisallow: /${'%'.repeat(half)}`, `User-agent: *\nDisallow: ${'*'.repeat(half)}`, ':'.repeat(2 * half),
+    'User-agent: gossamer\n'.repeat(half / 21) + 'Disallow: /a\n'.repeat(half / 13),
+    ' '.repeat(2 * half),
+    `a${' '.repeat(2 * half - 9)}b`,
+    '\r'.repeat(2 * half),
+    `User-agent: *\nDisallow: /${'%'.repeat(half)}`,
+    `User-agent: *\nDisallow: ${'*'.repeat(half)}`,
+    ':'.repeat(2 * half),
   ]) {
     const startedAt = performance.now();
     parseRobots(text, 'Gossamer');
@@ -327,7 +402,11 @@ test('the status of a robots.txt decides whether it is read, followed, taken as 
 test('a robots.txt that could not be read allows nothing, whatever is kept of the trouble', () => {
   for (const cause of ['503', 'dns', 'answer-timeout']) {
     const record: RobotsRecord = { ...written(cause), verdict: 'trouble' };
-    assert.deepEqual(robotsDecision(record, '/page'), { allowed: false, rule: 'robots.txt could not be read', line: null });
+    assert.deepEqual(robotsDecision(record, '/page'), {
+      allowed: false,
+      rule: 'robots.txt could not be read',
+      line: null,
+    });
     assert.equal(robotsStance(record), 'unreadable');
   }
 });

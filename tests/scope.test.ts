@@ -43,10 +43,24 @@ test('only sites of the seeds are wanted when asked to stay on them', () => {
 
 test('an excluded name covers itself and all below it, and nothing beside it', () => {
   const excluded = createSiteSet(['example.org', 'www.example.com', '127.0.0.1']);
-  for (const host of ['example.org', 'a.example.org', 'a.b.example.org', 'www.example.com', 'x.www.example.com', '127.0.0.1']) {
+  for (const host of [
+    'example.org',
+    'a.example.org',
+    'a.b.example.org',
+    'www.example.com',
+    'x.www.example.com',
+    '127.0.0.1',
+  ]) {
     assert.equal(judge(`http://${host}/`, { excluded }), 'excluded', host);
   }
-  for (const host of ['example.com', 'a.example.com', 'notexample.org', 'example.org.example.net', 'org', '127.0.0.2']) {
+  for (const host of [
+    'example.com',
+    'a.example.com',
+    'notexample.org',
+    'example.org.example.net',
+    'org',
+    '127.0.0.2',
+  ]) {
     assert.equal(judge(`http://${host}/`, { excluded }), null, host);
   }
 });
@@ -57,16 +71,48 @@ test('an excluded seed stays excluded', () => {
 });
 
 test('files that are plainly not text are not wanted, whatever the case of their ending', () => {
-  for (const path of ['/a.jpg', '/a.b.PNG', '/x/y.pdf', '/v.mp4?download=1', '/f.woff2', '/a.tar.gz', '/s.css', '/s.js', '/setup.exe', '/a.docx', '/.png']) {
+  for (const path of [
+    '/a.jpg',
+    '/a.b.PNG',
+    '/x/y.pdf',
+    '/v.mp4?download=1',
+    '/f.woff2',
+    '/a.tar.gz',
+    '/s.css',
+    '/s.js',
+    '/setup.exe',
+    '/a.docx',
+    '/.png',
+  ]) {
     assert.equal(judge(`https://example.org${path}`), 'not-text', path);
   }
 });
 
 test('an ending that may serve a page is wanted', () => {
   const paths = [
-    '/a.php', '/a.asp', '/a.aspx', '/a.html', '/a.txt', '/a.xml', '/a.md', '/a.jsp', '/a.cgi', '/get?file=a.zip', '/a.jpg/', '/a.zip/b',
-    '/whois/example.com', '/whois/www.example.zip', '/site/example.ps', '/wiki/Node.js', '/w/File:Cat.jpg', '/w/File%3ACat.jpg',
-    '/jpg', '/v1.2', '/a.', '/a.b.c', '/release-3.7z.html',
+    '/a.php',
+    '/a.asp',
+    '/a.aspx',
+    '/a.html',
+    '/a.txt',
+    '/a.xml',
+    '/a.md',
+    '/a.jsp',
+    '/a.cgi',
+    '/get?file=a.zip',
+    '/a.jpg/',
+    '/a.zip/b',
+    '/whois/example.com',
+    '/whois/www.example.zip',
+    '/site/example.ps',
+    '/wiki/Node.js',
+    '/w/File:Cat.jpg',
+    '/w/File%3ACat.jpg',
+    '/jpg',
+    '/v1.2',
+    '/a.',
+    '/a.b.c',
+    '/release-3.7z.html',
   ];
   for (const path of paths) assert.equal(judge(`https://example.org${path}`), null, path);
 });
@@ -77,10 +123,26 @@ test('no file ending is also a top-level domain, but for two that are files firs
 });
 
 test('a path that repeats itself four times is a trap', () => {
-  for (const path of ['/a/a/a/a', '/x/a/a/a/a/y', '/a/b/a/b/a/b/a/b', '/q/a/b/c/a/b/c/a/b/c/a/b/c', '/a/b/c/d/e'.repeat(4), '//////x']) {
+  for (const path of [
+    '/a/a/a/a',
+    '/x/a/a/a/a/y',
+    '/a/b/a/b/a/b/a/b',
+    '/q/a/b/c/a/b/c/a/b/c/a/b/c',
+    '/a/b/c/d/e'.repeat(4),
+    '//////x',
+  ]) {
     assert.equal(judge(`https://example.org${path}`), 'trap', path);
   }
-  for (const path of ['/a/a/a', '/a/a/a/', '/a/a/a/b/a', '/a/a/b/b/c/c/d/d', '/a/b/a/b/a/b', '/a/b/a/b/a/b/a/', '/2024/01/01/01', '/a?x=/b/b/b/b/b']) {
+  for (const path of [
+    '/a/a/a',
+    '/a/a/a/',
+    '/a/a/a/b/a',
+    '/a/a/b/b/c/c/d/d',
+    '/a/b/a/b/a/b',
+    '/a/b/a/b/a/b/a/',
+    '/2024/01/01/01',
+    '/a?x=/b/b/b/b/b',
+  ]) {
     assert.equal(judge(`https://example.org${path}`), null, path);
   }
 });
@@ -98,13 +160,16 @@ test('a set of sites can be read in another thread', async () => {
   const set = createSiteSet(names);
   assert.equal(set.size, names.length);
   const module = new URL('../src/url/site-set.ts', import.meta.url).href;
-  const worker = new Worker(`
+  const worker = new Worker(
+    `
     const { parentPort, workerData } = require('node:worker_threads');
     import(workerData.module).then(({ openSiteSet }) => {
       const set = openSiteSet(workerData.shared);
       parentPort.postMessage([set.size, set.has('site-0.example'), set.has('site-19999.example'),
         set.has('site-20000.example'), set.hasHostOrParent('a.b.site-7.example'), set.has('a.b.site-7.example')]);
-    });`, { eval: true, workerData: { module, shared: set.shared } });
+    });`,
+    { eval: true, workerData: { module, shared: set.shared } },
+  );
   const seen = await new Promise((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
@@ -143,7 +208,15 @@ test('a bare domain or host is tried over https first, a URL is taken as it is',
 test('a seed is a link of its site, found nowhere', () => {
   assert.deepEqual(readSeed('www.example.co.uk/a'), {
     kind: 'link',
-    link: { url: 'https://www.example.co.uk/a', site: 'example.co.uk', depth: 0, via: '', hops: 0, fallback: true, first: false },
+    link: {
+      url: 'https://www.example.co.uk/a',
+      site: 'example.co.uk',
+      depth: 0,
+      via: '',
+      hops: 0,
+      fallback: true,
+      first: false,
+    },
   });
 });
 
@@ -151,7 +224,8 @@ test('byte order marks, line ends, white space and comments are no part of a see
   assert.deepEqual(seedOf('\uFEFFexample.org\r\n'), ['https://example.org/', true]);
   assert.deepEqual(seedOf('  example.org \t\r'), ['https://example.org/', true]);
   assert.deepEqual(seedOf('example.org   # a good one'), ['https://example.org/', true]);
-  for (const line of ['', '   ', '\r\n', '# example.org', '  # example.org', '\uFEFF', '\uFEFF# x', '#']) assert.equal(seedOf(line), 'blank', line);
+  for (const line of ['', '   ', '\r\n', '# example.org', '  # example.org', '\uFEFF', '\uFEFF# x', '#'])
+    assert.equal(seedOf(line), 'blank', line);
 });
 
 test('a bad line says what is wrong with it', () => {
@@ -169,7 +243,10 @@ test('a bad line says what is wrong with it', () => {
   assert.match(why('ftp://example.org/'), /is not usable: its scheme is neither http nor https$/);
   assert.match(why('http://'), /cannot be read as a URL$/);
   assert.match(why('example.org:99999'), /cannot be read as a URL$/);
-  assert.match(why(`example.org/${'a'.repeat(3_000)}`), /^"example\.org\/a{48}\.\.\." is not usable: it has more than 2,000 characters$/);
+  assert.match(
+    why(`example.org/${'a'.repeat(3_000)}`),
+    /^"example\.org\/a{48}\.\.\." is not usable: it has more than 2,000 characters$/,
+  );
   for (const line of ['::1', 'a..b', '/path', '?', '"example.org"', 'javascript:alert(1)', 'http:example']) why(line);
 });
 

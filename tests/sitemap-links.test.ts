@@ -21,8 +21,17 @@ const OPEN: ScopeRules = { depthMax: null, seeded: null, excluded: null };
 const routerWith = (accept: AcceptLinks | null = null, rules: Partial<ScopeRules> = {}): Router =>
   createRouter({ scope: createScope({ ...OPEN, ...rules }), recent: createRecentlyAdmitted(), accept });
 
-const listing = (...hrefs: string[]): Findings =>
-  ({ title: '', language: '', charset: '', base: 'https://a.example/map.xml', hrefs, canonical: '', noindex: false, nofollow: false, text: '' });
+const listing = (...hrefs: string[]): Findings => ({
+  title: '',
+  language: '',
+  charset: '',
+  base: 'https://a.example/map.xml',
+  hrefs,
+  canonical: '',
+  noindex: false,
+  nofollow: false,
+  text: '',
+});
 
 const ROBOTS = 'https://a.example/robots.txt';
 const named = (...hrefs: string[]) => ({ hrefs, via: ROBOTS, kind: 'named' as const });
@@ -33,8 +42,20 @@ const addressOf = (url: string): Address => canonicalize(url) as Address;
 
 test('a sitemap of a robots.txt may be of any site and end as a packed file, and is one step from the page whose visit brought it', () => {
   const router = routerWith();
-  const [first, second] = router.sitemaps(link('a.example/', { depth: 3 }), named('https://b.example/s.xml.gz', '/s.xml'));
-  assert.deepEqual(first, { url: 'https://b.example/s.xml.gz', site: 'b.example', depth: 4, via: ROBOTS, hops: 0, fallback: false, first: false, sitemap: 'named' });
+  const [first, second] = router.sitemaps(
+    link('a.example/', { depth: 3 }),
+    named('https://b.example/s.xml.gz', '/s.xml'),
+  );
+  assert.deepEqual(first, {
+    url: 'https://b.example/s.xml.gz',
+    site: 'b.example',
+    depth: 4,
+    via: ROBOTS,
+    hops: 0,
+    fallback: false,
+    first: false,
+    sitemap: 'named',
+  });
   assert.equal(second?.url, 'https://a.example/s.xml');
 });
 
@@ -47,8 +68,13 @@ test('sitemaps do not lead further from the seeds, however they lead to each oth
 
 test('a sitemap lists pages and sitemaps of its own site only; the others are counted', () => {
   const router = routerWith();
-  assert.deepEqual(urlsOf(router.route(map('named'), listing('https://www.a.example/1', 'https://b.example/2'))), ['https://www.a.example/1']);
-  assert.deepEqual(urlsOf(router.sitemaps(map('named'), listed('https://a.example/1.xml', 'https://b.example/2.xml'))), ['https://a.example/1.xml']);
+  assert.deepEqual(urlsOf(router.route(map('named'), listing('https://www.a.example/1', 'https://b.example/2'))), [
+    'https://www.a.example/1',
+  ]);
+  assert.deepEqual(
+    urlsOf(router.sitemaps(map('named'), listed('https://a.example/1.xml', 'https://b.example/2.xml'))),
+    ['https://a.example/1.xml'],
+  );
   assert.equal(router.refused['not-listable'], 2);
   assert.equal(router.route(link('a.example/'), listing('https://b.example/2')).length, 1, 'a page may link to others');
 });
@@ -62,14 +88,18 @@ test('an index that an index lists is not followed', () => {
 test('a sitemap that has moved is still one, wherever it went', () => {
   const moved = routerWith().redirect(map('listed'), addressOf('https://b.example/new.xml.gz'));
   assert.deepEqual([moved?.sitemap, moved?.hops, moved?.first], ['listed', 1, true]);
-  assert.equal(routerWith().redirect(link('a.example/'), addressOf('https://b.example/new.xml.gz')), null, 'a page is not');
+  assert.equal(
+    routerWith().redirect(link('a.example/'), addressOf('https://b.example/new.xml.gz')),
+    null,
+    'a page is not',
+  );
 });
 
 test('the rest of the scope holds for sitemaps and for what they list', () => {
   const router = routerWith(null, { depthMax: 1 });
   assert.deepEqual(router.sitemaps(link('a.example/', { depth: 1 }), named('/s.xml')), []);
   assert.deepEqual(router.route(map('named'), listing('/photo.jpg', '/a/a/a/a/a/a')), []);
-  assert.deepEqual(router.refused, { 'too-deep': 1, 'not-text': 1, 'trap': 1 });
+  assert.deepEqual(router.refused, { 'too-deep': 1, 'not-text': 1, trap: 1 });
 });
 
 test('a module of the user is asked about the pages that a sitemap lists, not about the sitemaps', () => {
@@ -86,15 +116,29 @@ test('what a large sitemap lists goes to the store in parts of bounded size, in 
   const store = openMemoryStore({ clock, archive: openMemoryArchive() });
   const sizes: number[] = [];
   const { parts } = createCrew({
-    clock, siteWaitingMax: null, scope: createScope(OPEN),
+    clock,
+    siteWaitingMax: null,
+    scope: createScope(OPEN),
     store: { ...store, admit: (links, max) => (sizes.push(links.length), store.admit(links, max)) },
-    rules: { pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 1 }, productToken: 'gossamer', bodyBytesMax: 1, isText: () => true, sitemaps: true },
-    fetch: never, forget: never, parse: never, readText: never,
+    rules: {
+      pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 1 },
+      productToken: 'gossamer',
+      bodyBytesMax: 1,
+      isText: () => true,
+      sitemaps: true,
+    },
+    fetch: never,
+    forget: never,
+    parse: never,
+    readText: never,
   });
   const links = Array.from({ length: SITEMAP_ENTRIES_MAX }, (_, n) => link(`a.example/${n}`));
   await parts.admit(links);
   assert.ok(Math.max(...sizes) <= 5_000, `${Math.max(...sizes)} links in one call`);
-  assert.deepEqual(store.state.sites.get('a.example')?.line.map((waiting) => waiting.link.url), urlsOf(links));
+  assert.deepEqual(
+    store.state.sites.get('a.example')?.line.map((waiting) => waiting.link.url),
+    urlsOf(links),
+  );
 });
 
 const never = (): never => {

@@ -25,7 +25,8 @@ const inFolder = async (story: (place: Place) => Promise<void>): Promise<void> =
   try {
     await story({
       path,
-      open: (snapshotFrom = 1) => openSqliteStore({ path, snapshotFrom, clock: () => createManualClock(), archive: () => openMemoryArchive() }),
+      open: (snapshotFrom = 1) =>
+        openSqliteStore({ path, snapshotFrom, clock: () => createManualClock(), archive: () => openMemoryArchive() }),
       sql: (text) => {
         const db = new DatabaseSync(path);
         db.exec(text);
@@ -52,7 +53,8 @@ test('a start reads the snapshot, and of the log only what is newer', () =>
     assert.equal(await admitted(place, 4_990), 4_990);
     assert.equal(await admitted(place, 5_000), 10);
     assert.ok(existsSync(snapshotPath(place.path)));
-    place.sql('DELETE FROM seen WHERE id < (SELECT max(id) FROM seen)'); // what was in those rows is now in the snapshot alone
+    // what was in those rows is now in the snapshot alone
+    place.sql('DELETE FROM seen WHERE id < (SELECT max(id) FROM seen)');
     assert.equal(await admitted(place, 5_000), 0);
     assert.equal(await admitted(place, 5_100, Infinity), 100);
     assert.equal(await admitted(place, 5_100, Infinity), 0); // the last hundred are in the log alone
@@ -65,11 +67,14 @@ test('a small crawl writes no snapshot', () =>
   }));
 
 const USELESS: readonly [what: string, spoil: (path: string) => void][] = [
-  ['has a flipped bit', (path) => {
-    const bytes = readFileSync(path);
-    bytes[bytes.length >> 1]! ^= 1;
-    writeFileSync(path, bytes);
-  }],
+  [
+    'has a flipped bit',
+    (path) => {
+      const bytes = readFileSync(path);
+      bytes[bytes.length >> 1]! ^= 1;
+      writeFileSync(path, bytes);
+    },
+  ],
   ['is cut', (path) => writeFileSync(path, readFileSync(path).subarray(0, 1_000))],
   ['is gone', (path) => rmSync(path)],
 ];

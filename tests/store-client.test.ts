@@ -20,7 +20,11 @@ import { openMemoryArchive } from './support/memory-archive.ts';
 const transactions = async (story: (client: Store) => Promise<unknown>): Promise<string[][]> => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-port-'));
   const clock = createManualClock();
-  const store = openSqliteStore({ path: join(home, 'crawl.db'), clock: () => clock, archive: () => openMemoryArchive() });
+  const store = openSqliteStore({
+    path: join(home, 'crawl.db'),
+    clock: () => clock,
+    archive: () => openMemoryArchive(),
+  });
   const seen: string[][] = [];
   const watched: typeof store = {
     ...store,
@@ -45,10 +49,18 @@ const transactions = async (story: (client: Store) => Promise<unknown>): Promise
 };
 
 test('calls that come together share a transaction, a claim goes first, and what is more than some hundred rows waits for the next', async () => {
-  const seen = await transactions((client) => Promise.all([
-    client.admit(linksOf('a.example', 400)), client.admit(linksOf('b.example', 5)), client.claim(ask({ visits: 3 })), client.admit(linksOf('c.example', 5)),
-  ]));
-  assert.deepEqual(seen, [['claim', 'admit'], ['admit', 'admit']]);
+  const seen = await transactions((client) =>
+    Promise.all([
+      client.admit(linksOf('a.example', 400)),
+      client.admit(linksOf('b.example', 5)),
+      client.claim(ask({ visits: 3 })),
+      client.admit(linksOf('c.example', 5)),
+    ]),
+  );
+  assert.deepEqual(seen, [
+    ['claim', 'admit'],
+    ['admit', 'admit'],
+  ]);
 });
 
 test('an order to free leases keeps its place: it frees what was claimed before it, and nothing else', async () => {
@@ -57,7 +69,9 @@ test('an order to free leases keeps its place: it frees what was claimed before 
     await client.admit(linksOf('a.example', 1));
     await client.admit(linksOf('b.example', 1));
     const [, , claimed] = await Promise.all([
-      client.claim(ask({ visits: 1 })), client.steer([{ kind: 'free', holder: null, counted: true }]), client.claim(ask({ visits: 1 })),
+      client.claim(ask({ visits: 1 })),
+      client.steer([{ kind: 'free', holder: null, counted: true }]),
+      client.claim(ask({ visits: 1 })),
     ]);
     given = claimed.visits.length;
     assert.equal((await client.census()).leased, 1);

@@ -6,7 +6,15 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StoreFault } from '../src/frontier/store.ts';
-import { createModel, followAdmit, followClaim, followOrder, followSettle, leasedVisits, type Model } from './contract/store-model.ts';
+import {
+  createModel,
+  followAdmit,
+  followClaim,
+  followOrder,
+  followSettle,
+  leasedVisits,
+  type Model,
+} from './contract/store-model.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, pageOf, recordsOf, settlementOf } from './contract/store-scene.ts';
 import { startPostgres } from './support/postgres-server.ts';
 import { checkReader } from './support/reader-check.ts';
@@ -19,8 +27,14 @@ test('postgres: a crawl that is not there has no note, and looking for one makes
   await withScene(server, async ({ crawl, query }) => {
     const nobody = await crawl();
     assert.equal(await nobody.note('identity'), null);
-    await assert.rejects(async () => nobody.reader('').census(), (error) => error instanceof StoreFault && /has no crawl "here"/.test(error.message));
-    await assert.rejects(async () => nobody.reader('').site('x.example'), (error) => error instanceof StoreFault && /has no crawl "here"/.test(error.message));
+    await assert.rejects(
+      async () => nobody.reader('').census(),
+      (error) => error instanceof StoreFault && /has no crawl "here"/.test(error.message),
+    );
+    await assert.rejects(
+      async () => nobody.reader('').site('x.example'),
+      (error) => error instanceof StoreFault && /has no crawl "here"/.test(error.message),
+    );
     assert.deepEqual(await query("SELECT FROM pg_namespace WHERE nspname LIKE 'gossamer%'"), []);
   });
 });
@@ -62,7 +76,9 @@ const walkAlone = async ({ clock, member }: PostgresScene): Promise<Model> => {
       const asked = ask({ visits: 1 + randomInt(6), delayMs: 500 });
       followClaim(model, { asked, claimed: await store.claim(asked), now: clock.now() });
     } else if (dice < 88) {
-      const settlements = leasedVisits(model).filter(() => randomInt(3) > 0).map((visit) => randomSettlement(visit, clock.now()));
+      const settlements = leasedVisits(model)
+        .filter(() => randomInt(3) > 0)
+        .map((visit) => randomSettlement(visit, clock.now()));
       followSettle(model, settlements);
       await store.settle(settlements);
     } else clock.advance(randomInt(2_000));
@@ -111,7 +127,10 @@ test('postgres: a census that nobody asks for as a member counts the same; the e
     await store.admit(linksOf('x.example', 3));
     await store.settle([settlementOf(await claimOne(store), { records: recordsOf('x') })]);
     const reader = (await crawl()).reader('');
-    assert.deepEqual({ ...(await reader.census()), now: 0, sitesDue: 0, next: null }, { ...(await store.census()), now: 0, sitesDue: 0, next: null });
+    assert.deepEqual(
+      { ...(await reader.census()), now: 0, sitesDue: 0, next: null },
+      { ...(await store.census()), now: 0, sitesDue: 0, next: null },
+    );
     assert.deepEqual((await reader.census()).archive, archive.end());
     await member('b');
     const { waiting, archive: end } = await reader.census();
@@ -166,13 +185,17 @@ test('postgres: pages that come while a reader follows are each given once, also
       })();
       await sleep(150);
       await late.query('COMMIT');
-      assert.deepEqual(await following, [...visits.map((visit) => visit.link.url), 'https://late.example/', last.link.url]);
+      assert.deepEqual(await following, [
+        ...visits.map((visit) => visit.link.url),
+        'https://late.example/',
+        last.link.url,
+      ]);
       assert.equal(await reader.lastRow(), 231);
     } finally {
       await late.end();
     }
     clock.advance(DELAY_MS);
-    assert.deepEqual((await reader.pagesAfter(229, { outcome: 'robots-denied' })), { pages: [], row: 231 });
+    assert.deepEqual(await reader.pagesAfter(229, { outcome: 'robots-denied' }), { pages: [], row: 231 });
     assert.equal((await reader.pagesAfter(0, { limit: 7 })).row, 7);
   });
 });
@@ -182,7 +205,13 @@ test('postgres: a page is read back as it was settled, with its place', async ()
     const { store, archive } = await member('a');
     await store.admit([link('x.example/a?b="c"', { via: 'https://y.example/{}' })]);
     const visit = await claimOne(store);
-    const page = pageOf(visit, { title: '{"},\\ ü\n\t', status: null, redirect: 'https://z.example/', noindex: true, bytes: 2 ** 40 });
+    const page = pageOf(visit, {
+      title: '{"},\\ ü\n\t',
+      status: null,
+      redirect: 'https://z.example/',
+      noindex: true,
+      bytes: 2 ** 40,
+    });
     await store.settle([settlementOf(visit, { page, records: recordsOf('text', 'robots;') })]);
     const { place, ...read } = (await (await crawl()).reader('').page(visit.link.url, 'x.example'))!;
     assert.deepEqual(read, page);

@@ -25,10 +25,19 @@ interface Opened {
   readonly said: string[];
 }
 
-const open = async (url: string, changes: Partial<PostgresStoreOptions> = {}, archive = openMemoryArchive()): Promise<Opened> => {
+const open = async (
+  url: string,
+  changes: Partial<PostgresStoreOptions> = {},
+  archive = openMemoryArchive(),
+): Promise<Opened> => {
   const said: string[] = [];
   const store = await openPostgresStore({
-    url, crawl: 'faults', member: 'here', shards: SHARDS, clock: null, say: (message) => said.push(message),
+    url,
+    crawl: 'faults',
+    member: 'here',
+    shards: SHARDS,
+    clock: null,
+    say: (message) => said.push(message),
     archive: (settled) => {
       archive.cut(settled);
       return archive;
@@ -41,7 +50,12 @@ const open = async (url: string, changes: Partial<PostgresStoreOptions> = {}, ar
 const withPort = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
 
 const pagesIn = async (url: string) =>
-  (await server.query(url, `SELECT ${PAGE_SELECT} FROM gossamer_faults.page p JOIN gossamer_faults.site k ON k.id = p.site ORDER BY p.id`)).map(toPage);
+  (
+    await server.query(
+      url,
+      `SELECT ${PAGE_SELECT} FROM gossamer_faults.page p JOIN gossamer_faults.site k ON k.id = p.site ORDER BY p.id`,
+    )
+  ).map(toPage);
 
 /** The store through a way that can be cut. */
 const onProxy = async (story: (parts: Opened & { url: string; proxy: TcpProxy }) => Promise<void>): Promise<void> => {
@@ -61,7 +75,11 @@ const faultOf = async (work: Promise<unknown>): Promise<StoreFault> => {
     await work;
   } catch (error) {
     assert.ok(error instanceof StoreFault, String(error));
-    assert.ok(!`${error.message} ${error.advice}`.includes(PASSWORD) && !`${error.message} ${error.advice}`.includes(encodeURIComponent(PASSWORD)), 'no password is told');
+    assert.ok(
+      !`${error.message} ${error.advice}`.includes(PASSWORD) &&
+        !`${error.message} ${error.advice}`.includes(encodeURIComponent(PASSWORD)),
+      'no password is told',
+    );
     return error;
   }
   return assert.fail('a fault was expected');
@@ -79,7 +97,10 @@ test('postgres: a settlement whose answer was lost is settled once, with one rec
     assert.deepEqual(others, []);
     assert.equal(new TextDecoder().decode(archive.read(page!.place!)), 'response one;');
     const census = await store.census();
-    assert.deepEqual([census.archive, census.archivedBytes, census.settled.fetched], [archive.end(), archive.totalBytes(), 1]);
+    assert.deepEqual(
+      [census.archive, census.archivedBytes, census.settled.fetched],
+      [archive.end(), archive.totalBytes(), 1],
+    );
     assert.equal(said.length, 2, said.join('\n'));
   });
 });
@@ -100,7 +121,14 @@ test('postgres: while the server is gone the store waits and says so once, then 
   await onProxy(async ({ store, said, proxy }) => {
     await store.admit(linksOf('a.example', 1));
     proxy.cut();
-    const calls = Promise.all([store.admit(linksOf('a.example', 2)), store.census(), store.claim(ask({ leaseMs: LEASE_MS })), store.census(), store.census(), store.census()]);
+    const calls = Promise.all([
+      store.admit(linksOf('a.example', 2)),
+      store.census(),
+      store.claim(ask({ leaseMs: LEASE_MS })),
+      store.census(),
+      store.census(),
+      store.census(),
+    ]);
     while (said.length === 0) await sleep(5);
     await sleep(50);
     proxy.mend();
@@ -124,7 +152,7 @@ test('postgres: closing the store ends the waiting', async () => {
 test('postgres: a call that takes long is told of, with its time', async () => {
   const url = await server.database();
   const { store, said } = await open(url);
-  const inTheWay = server.query(url, "DO $$ BEGIN LOCK TABLE gossamer_faults.site; PERFORM pg_sleep(2.5); END $$");
+  const inTheWay = server.query(url, 'DO $$ BEGIN LOCK TABLE gossamer_faults.site; PERFORM pg_sleep(2.5); END $$');
   await sleep(200);
   await store.admit(linksOf('a.example', 1));
   await inTheWay;
@@ -146,7 +174,8 @@ test('postgres: a server killed and restarted amid admissions and settlements lo
       for (const { url: address } of links) known.add(address);
     }
   };
-  const settlement = (visit: Visit) => settlementOf(visit, { records: recordsOf(visit.link.url), pace: { ...visit.pace, dueAt: 0 } });
+  const settlement = (visit: Visit) =>
+    settlementOf(visit, { records: recordsOf(visit.link.url), pace: { ...visit.pace, dueAt: 0 } });
   const visiting = async (): Promise<void> => {
     while (!ending) {
       const { visits } = await store.claim(ask({ visits: 20, delayMs: 0, leaseMs: LEASE_MS }));
@@ -197,7 +226,8 @@ test('postgres: a title with the character 0 in it is settled all the same', asy
 test('postgres: time is that of the server', async () => {
   const url = await server.database();
   const { store } = await open(url);
-  const serverMs = async (): Promise<number> => Number((await server.query(url, 'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms'))[0]!['ms']);
+  const serverMs = async (): Promise<number> =>
+    Number((await server.query(url, 'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms'))[0]!['ms']);
   const before = await serverMs();
   const times = [await store.time(), (await store.census()).now];
   const after = await serverMs();
@@ -208,10 +238,18 @@ test('postgres: time is that of the server', async () => {
 test('postgres: a process has four connections at the most, however many calls are under way', async () => {
   const url = await server.database();
   const { store } = await open(url);
-  const calls = Promise.all(Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? store.census() : store.admit(linksOf(`s${i}.example`, 3)))));
-  const [row] = await server.query(url, "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_faults'");
+  const calls = Promise.all(
+    Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? store.census() : store.admit(linksOf(`s${i}.example`, 3)))),
+  );
+  const [row] = await server.query(
+    url,
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_faults'",
+  );
   await calls;
-  const [later] = await server.query(url, "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_faults'");
+  const [later] = await server.query(
+    url,
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_faults'",
+  );
   await store.close();
   assert.ok((row!['n'] as number) <= 4 && later!['n'] === 4, `${row!['n']} and ${later!['n']}`);
 });

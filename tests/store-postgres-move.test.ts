@@ -25,7 +25,8 @@ const piecesIn = async (crawl: SharedCrawl): Promise<Piece[]> => {
 const move = async (pieces: readonly Piece[], to: SharedCrawl, atOnce = 40): Promise<void> => {
   await to.beginMove();
   // With something beside it, so that not all of it goes over the same connection.
-  for (let i = 0; i < pieces.length; i += atOnce) await Promise.all([to.note('any'), to.take(pieces.slice(i, i + atOnce), A)]);
+  for (let i = 0; i < pieces.length; i += atOnce)
+    await Promise.all([to.note('any'), to.take(pieces.slice(i, i + atOnce), A)]);
   await to.endMove(A);
 };
 
@@ -34,13 +35,17 @@ const still = ({ changes: _changes, now: _now, ...census }: Census): object => c
 const ROUNDS = 60;
 
 /** What is visited from here on, site by site: links, tries, paces and rules. */
-const goOn = async ({ store }: Member, { shards, advance }: { shards: number; advance: () => void }): Promise<Map<string, unknown[]>> => {
+const goOn = async (
+  { store }: Member,
+  { shards, advance }: { shards: number; advance: () => void },
+): Promise<Map<string, unknown[]>> => {
   const all = Array.from({ length: shards }, (_, shard) => shard);
   const sites = new Map<string, unknown[]>();
   for (let round = 0; round < ROUNDS; round++) {
     advance();
     const { visits } = await store.claim(ask({ shards: all, delayMs: 500 }));
-    for (const { site, link: visited, tries, pace, robots } of visits) sites.set(site, [...(sites.get(site) ?? []), { visited, tries, pace, robots }]);
+    for (const { site, link: visited, tries, pace, robots } of visits)
+      sites.set(site, [...(sites.get(site) ?? []), { visited, tries, pace, robots }]);
     await store.settle(visits.map((visit) => settlementOf(visit, { pace: { ...visit.pace, dueAt: 0 } })));
   }
   return sites;
@@ -52,12 +57,17 @@ test('postgres: a crawl that was moved, also to another number of shards, is the
       const [a] = await walkTogether(scene, { leased: false, names: ['a'] });
       await a!.store.admit(linksOf('long.example', 11_000)); // more than is read in one go
       await a!.store.claim(ask());
-      await a!.store.steer([{ kind: 'free', holder: null, counted: false }]); // its head goes before a block that was begun
+      // its head goes before a block that was begun
+      await a!.store.steer([{ kind: 'free', holder: null, counted: false }]);
       const here = await scene.crawl();
       await here.keepNote('identity', '{"id": "ü"}');
       const there = await scene.crawl('there', FEW);
       const pieces = await piecesIn(here);
-      for (const kind of ['site', 'line', 'robots', 'pages', 'tally'] as const) assert.ok(pieces.some((piece) => piece.kind === kind), `there are pieces with ${kind}`);
+      for (const kind of ['site', 'line', 'robots', 'pages', 'tally'] as const)
+        assert.ok(
+          pieces.some((piece) => piece.kind === kind),
+          `there are pieces with ${kind}`,
+        );
       await move(pieces, there, atOnce);
 
       assert.deepEqual(await piecesIn(there), pieces);
@@ -67,7 +77,13 @@ test('postgres: a crawl that was moved, also to another number of shards, is the
       assert.equal(await there.note('identity'), '{"id": "ü"}');
       const moved = await scene.member('a', a!.archive, { crawl: 'there', shards: FEW });
       const before = await moved.store.census();
-      assert.deepEqual(await moved.store.admit(pieces.flatMap((piece) => (piece.kind === 'line' ? piece.links.map(({ link: known }) => known) : []))).then(({ admitted }) => admitted), 0, 'all are known');
+      assert.deepEqual(
+        await moved.store
+          .admit(pieces.flatMap((piece) => (piece.kind === 'line' ? piece.links.map(({ link: known }) => known) : [])))
+          .then(({ admitted }) => admitted),
+        0,
+        'all are known',
+      );
       assert.deepEqual(still(await moved.store.census()), still(before));
 
       const advance = (): void => scene.clock.advance(10_000);
@@ -83,7 +99,18 @@ test('postgres: no site of a moved crawl is called before its clock allows', asy
     const a = await member('a');
     await a.store.admit([...linksOf('x.example', 2), ...linksOf('y.example', 2)]);
     const { visits } = await a.store.claim(ask());
-    await a.store.settle(visits.map((visit) => settlementOf(visit, { pace: { ...visit.pace, dueAt: clock.now() + (visit.site === 'x.example' ? 7_000.5 : 9_000), delayMs: 1_234.5, failures: 2 } })));
+    await a.store.settle(
+      visits.map((visit) =>
+        settlementOf(visit, {
+          pace: {
+            ...visit.pace,
+            dueAt: clock.now() + (visit.site === 'x.example' ? 7_000.5 : 9_000),
+            delayMs: 1_234.5,
+            failures: 2,
+          },
+        }),
+      ),
+    );
     const there = await crawl('there', FEW);
     await move(await piecesIn(await crawl()), there);
     const moved = await member('a', a.archive, { crawl: 'there', shards: FEW });
@@ -114,7 +141,7 @@ test('postgres: sites, pages and links that are found after a move come after th
     assert.deepEqual(await names(there), await names(here));
     const moved = await member('a', a.archive, { crawl: 'there', shards: SHARDS });
     await moved.store.admit([link('0.example/'), ...linksOf('b.example', 2)]);
-    assert.deepEqual(await names(there), [...await names(here), '0.example']);
+    assert.deepEqual(await names(there), [...(await names(here)), '0.example']);
     assert.deepEqual((await there.survey(A, () => {})).wrong, []);
   });
 });
@@ -125,18 +152,32 @@ test('postgres: also more sites, rules and pages than are read in one go arrive,
     await a.store.admit(Array.from({ length: 2_400 }, (_, i) => link(`s${i % 1_200}.example/${i}`)));
     const { visits } = await a.store.claim(ask({ visits: 5_000 }));
     const rules = { fetchedAt: 1, expiresAt: 2, verdict: 'all', rules: '', crawlDelayMs: null } as const;
-    await a.store.settle(visits.map((visit) => settlementOf(visit, { robots: { origin: `https://${visit.site}`, ...rules } })));
+    await a.store.settle(
+      visits.map((visit) => settlementOf(visit, { robots: { origin: `https://${visit.site}`, ...rules } })),
+    );
     const [here, there] = [await crawl(), await crawl('there', FEW)];
     const pieces = await piecesIn(here);
     await move(pieces, there, 1_000);
     assert.deepEqual(await piecesIn(there), pieces);
-    const counts = Object.entries(Object.groupBy(pieces, ({ kind }) => kind)).map(([kind, some]) => [kind, some.length]);
-    assert.deepEqual(counts, [['site', 1_200], ['line', 1_200], ['robots', 1_200], ['pages', 6], ['tally', 1]]);
+    const counts = Object.entries(Object.groupBy(pieces, ({ kind }) => kind)).map(([kind, some]) => [
+      kind,
+      some.length,
+    ]);
+    assert.deepEqual(counts, [
+      ['site', 1_200],
+      ['line', 1_200],
+      ['robots', 1_200],
+      ['pages', 6],
+      ['tally', 1],
+    ]);
     assert.deepEqual((await there.survey(A, () => {})).wrong, []);
   });
 });
 
-const isFault = (says: RegExp, advice = /./) => (error: unknown): boolean => error instanceof StoreFault && says.test(error.message) && advice.test(error.advice);
+const isFault =
+  (says: RegExp, advice = /./) =>
+  (error: unknown): boolean =>
+    error instanceof StoreFault && says.test(error.message) && advice.test(error.advice);
 
 test('postgres: a crawl with a leased link is not moved, nor one whose archive lies in other directories, too', async () => {
   await withScene(server, async ({ member, crawl }) => {
@@ -160,9 +201,12 @@ test('postgres: a crawl that goes on while it is read is told, and so is a line 
     const a = await member('a');
     const here = await crawl();
     await a.store.admit(linksOf('x.example', 5));
-    await assert.rejects(async () => {
-      for await (const piece of here.pieces(A)) if (piece.kind === 'site') await a.store.admit([link('y.example/')]);
-    }, isFault(/is at work/));
+    await assert.rejects(
+      async () => {
+        for await (const piece of here.pieces(A)) if (piece.kind === 'site') await a.store.admit([link('y.example/')]);
+      },
+      isFault(/is at work/),
+    );
     await query("UPDATE gossamer_here.site SET waiting = 9 WHERE name = 'x.example'");
     await assert.rejects(piecesIn(here), isFault(/counts 9 waiting links, but its line has 5/, /verify/));
   });
@@ -190,7 +234,9 @@ test('postgres: what was not moved to its end is refused to all, and made anew b
     await again.endMove(A);
     assert.deepEqual(await piecesIn(again), pieces);
     assert.deepEqual((await again.survey(A, () => {})).wrong, []);
-    assert.deepEqual(await query("SELECT value FROM gossamer_there.meta WHERE name = 'shards'"), [{ value: String(FEW + 1) }]);
+    assert.deepEqual(await query("SELECT value FROM gossamer_there.meta WHERE name = 'shards'"), [
+      { value: String(FEW + 1) },
+    ]);
     await assert.rejects(again.beginMove(), isFault(/has a crawl "there" already/));
     assert.deepEqual(await piecesIn(again), pieces);
   });
@@ -200,8 +246,27 @@ test('postgres: a crawl that has a URL twice does not become whole', async () =>
   await withScene(server, async ({ crawl }) => {
     const there = await crawl('there', FEW);
     await there.beginMove();
-    const site = { kind: 'site', site: 'x.example', state: 'open', pages: 0, pace: { dueAt: 0, delayMs: 0, crawlDelayMs: 0, responseMs: 0, failures: 0 } } as const;
-    await there.take([site, { kind: 'line', site: 'x.example', links: [{ link: link('x.example/'), tries: 0 }, { link: link('x.example/'), tries: 1 }] }], A);
+    const site = {
+      kind: 'site',
+      site: 'x.example',
+      state: 'open',
+      pages: 0,
+      pace: { dueAt: 0, delayMs: 0, crawlDelayMs: 0, responseMs: 0, failures: 0 },
+    } as const;
+    await there.take(
+      [
+        site,
+        {
+          kind: 'line',
+          site: 'x.example',
+          links: [
+            { link: link('x.example/'), tries: 0 },
+            { link: link('x.example/'), tries: 1 },
+          ],
+        },
+      ],
+      A,
+    );
     await assert.rejects(there.endMove(A), isFault(/has a URL twice/));
   });
 });

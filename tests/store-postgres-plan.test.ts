@@ -14,7 +14,10 @@ const LINKS_PER_SITE = 50;
 
 /** Every plan that is used is written to the log, those inside functions too. */
 const TELL_PLANS = {
-  'session_preload_libraries': 'auto_explain', 'auto_explain.log_min_duration': '0', 'auto_explain.log_nested_statements': 'on', 'auto_explain.log_analyze': 'on',
+  session_preload_libraries: 'auto_explain',
+  'auto_explain.log_min_duration': '0',
+  'auto_explain.log_nested_statements': 'on',
+  'auto_explain.log_analyze': 'on',
 };
 
 /** Straight into the tables: the plans see rows, and do not ask where they came from. */
@@ -35,14 +38,23 @@ const plansIn = (log: string): Plan[] =>
     return query === '' ? [] : [{ query, text }];
   });
 
-for (const [title, statistics] of [['after an ANALYZE', 'ANALYZE'], ['with statistics from when it was empty', '']] as const) {
+for (const [title, statistics] of [
+  ['after an ANALYZE', 'ANALYZE'],
+  ['with statistics from when it was empty', ''],
+] as const) {
   test(`postgres: at a million waiting links a claim reads only rows that it takes, by index and without sorting, ${title}`, async () => {
     const server = await startPostgres(TELL_PLANS);
     try {
       const url = await server.database();
       const clock = createManualClock();
       const store = await openPostgresStore({
-        url, crawl: 'plan', member: 'here', shards: ALL_SHARDS.length, archive: () => openMemoryArchive(), clock, say: () => {},
+        url,
+        crawl: 'plan',
+        member: 'here',
+        shards: ALL_SHARDS.length,
+        archive: () => openMemoryArchive(),
+        clock,
+        say: () => {},
       });
       await server.query(url, 'VACUUM ANALYZE gossamer_plan.site, gossamer_plan.block, gossamer_plan.robots');
       await store.claim(ask({ visits: 10 })); // on the empty tables: a plan that is made now may be kept
@@ -55,12 +67,20 @@ for (const [title, statistics] of [['after an ANALYZE', 'ANALYZE'], ['with stati
       const rest = await store.claim(ask({ visits: 100, shards: [1, 2, 3], leaseMs: 60_000, sitePagesMax: 5 }));
       await store.close();
       assert.equal(visits.length + rest.visits.length, 200);
-      const plans = plansIn(server.log().slice(from)).filter(({ query }) => /\.(?:site|block)\b/.test(query) && !query.includes('generate_series'));
-      assert.ok(plans.some(({ query, text }) => query.includes('SKIP LOCKED') && /Index Scan using site_due on site/.test(text)), 'the plan of the claim is in the log');
+      const plans = plansIn(server.log().slice(from)).filter(
+        ({ query }) => /\.(?:site|block)\b/.test(query) && !query.includes('generate_series'),
+      );
+      assert.ok(
+        plans.some(
+          ({ query, text }) => query.includes('SKIP LOCKED') && /Index Scan using site_due on site/.test(text),
+        ),
+        'the plan of the claim is in the log',
+      );
       assert.ok(plans.length >= 6, `${plans.length} plans`);
       for (const { query, text } of plans) {
         assert.doesNotMatch(text, /Sort|Seq Scan|Bitmap|Rows Removed by (?:Index Recheck|Join)/, `${query}\n${text}`);
-        for (const [line, rows] of text.matchAll(/Scan[^\n]*\(actual time=\S+ rows=(\d+) loops=1\)/g)) assert.ok(Number(rows) <= 500, `${line}\n${query}\n${text}`);
+        for (const [line, rows] of text.matchAll(/Scan[^\n]*\(actual time=\S+ rows=(\d+) loops=1\)/g))
+          assert.ok(Number(rows) <= 500, `${line}\n${query}\n${text}`);
       }
     } finally {
       await server.remove();

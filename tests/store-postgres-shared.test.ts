@@ -42,7 +42,12 @@ const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> =>
       clock,
       member: async (name, archive = openMemoryArchive()) => {
         const store = await openPostgresStore({
-          url, crawl: 'shared', member: name, shards: SHARDS, clock, say: () => {},
+          url,
+          crawl: 'shared',
+          member: name,
+          shards: SHARDS,
+          clock,
+          say: () => {},
           archive: (settled) => {
             archive.cut(settled);
             return archive;
@@ -58,7 +63,10 @@ const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> =>
 };
 
 const rowsOf = (url: string): Promise<Record<string, unknown>[]> =>
-  server.query(url, `SELECT m.name AS member, ${PAGE_SELECT} FROM gossamer_shared.page p JOIN gossamer_shared.site k ON k.id = p.site JOIN gossamer_shared.member m ON m.id = p.member ORDER BY p.id`);
+  server.query(
+    url,
+    `SELECT m.name AS member, ${PAGE_SELECT} FROM gossamer_shared.page p JOIN gossamer_shared.site k ON k.id = p.site JOIN gossamer_shared.member m ON m.id = p.member ORDER BY p.id`,
+  );
 
 const STEPS = 300;
 const SITES = 25;
@@ -73,16 +81,30 @@ test('postgres: two processes never have the same site at the same time, call no
     let admitted = 0;
 
     const admitBoth = async (): Promise<void> => {
-      const links = Array.from({ length: 12 }, () => link(`s${randomInt(SITES)}.example/${randomInt(PATHS)}`, { first: randomInt(8) === 0 }));
+      const links = Array.from({ length: 12 }, () =>
+        link(`s${randomInt(SITES)}.example/${randomInt(PATHS)}`, { first: randomInt(8) === 0 }),
+      );
       for (const { url: address } of links) known.add(address);
-      const answers = await Promise.all([members[0]!.store.admit(links), members[1]!.store.admit(links.toReversed()), members[0]!.store.admit(links)]);
+      const answers = await Promise.all([
+        members[0]!.store.admit(links),
+        members[1]!.store.admit(links.toReversed()),
+        members[0]!.store.admit(links),
+      ]);
       admitted += answers.reduce((sum, answer) => sum + answer.admitted, 0);
     };
     const claimBoth = async (): Promise<void> => {
-      const claims = await Promise.all([0, 1, 0, 1].map(async (i) => ({ by: members[i]!, ...(await members[i]!.store.claim(ask({ visits: 4, leaseMs: LEASE_MS }))) })));
+      const claims = await Promise.all(
+        [0, 1, 0, 1].map(async (i) => ({
+          by: members[i]!,
+          ...(await members[i]!.store.claim(ask({ visits: 4, leaseMs: LEASE_MS }))),
+        })),
+      );
       for (const { by, visits } of claims) {
         for (const visit of visits) {
-          assert.ok(!leased.has(visit.site), `${visit.site} was given to ${by.name}, and ${leased.get(visit.site)?.by.name} has it`);
+          assert.ok(
+            !leased.has(visit.site),
+            `${visit.site} was given to ${by.name}, and ${leased.get(visit.site)?.by.name} has it`,
+          );
           assert.ok(clock.now() >= (notBefore.get(visit.site) ?? 0), `${visit.site} is early`);
           leased.set(visit.site, { visit, by });
           notBefore.set(visit.site, clock.now() + DELAY_MS);
@@ -90,14 +112,23 @@ test('postgres: two processes never have the same site at the same time, call no
       }
     };
     const settleBoth = async (share: number): Promise<void> => {
-      await Promise.all(members.map(async (me) => {
-        const mine = [...leased.values()].filter(({ by }) => by === me && randomInt(100) < share);
-        for (const { visit } of mine) leased.delete(visit.site);
-        const settlements = mine.map(({ visit }) => settlementOf(visit, {
-          fate: (['settled', 'settled', 'retry', 'returned'] as const)[randomInt(4)]!, records: recordsOf(`${visit.link.url} ${visit.lease}`),
-        }));
-        assert.deepEqual(await me.store.settle(settlements), { settled: settlements.length, refused: 0 }, 'leases of the other are not touched');
-      }));
+      await Promise.all(
+        members.map(async (me) => {
+          const mine = [...leased.values()].filter(({ by }) => by === me && randomInt(100) < share);
+          for (const { visit } of mine) leased.delete(visit.site);
+          const settlements = mine.map(({ visit }) =>
+            settlementOf(visit, {
+              fate: (['settled', 'settled', 'retry', 'returned'] as const)[randomInt(4)]!,
+              records: recordsOf(`${visit.link.url} ${visit.lease}`),
+            }),
+          );
+          assert.deepEqual(
+            await me.store.settle(settlements),
+            { settled: settlements.length, refused: 0 },
+            'leases of the other are not touched',
+          );
+        }),
+      );
     };
     const reopenOne = async (): Promise<void> => {
       const i = randomInt(2);
@@ -135,7 +166,10 @@ test('postgres: two processes never have the same site at the same time, call no
       const page = toPage(row);
       if (page.outcome === 'gave-up') continue;
       const { archive } = members.find(({ name }) => name === row['member'])!;
-      assert.ok(new TextDecoder().decode(archive.read(page.place!)).startsWith(`response ${page.url} `), 'the record lies in the archive of the member that settled it');
+      assert.ok(
+        new TextDecoder().decode(archive.read(page.place!)).startsWith(`response ${page.url} `),
+        'the record lies in the archive of the member that settled it',
+      );
     }
   });
 });
@@ -146,10 +180,17 @@ test('postgres: opening a member and freeing "all" touch the leases of that memb
     await a.store.admit([link('x.example/'), link('y.example/')]);
     const mine = await claimOne(a.store, { visits: 1, leaseMs: LEASE_MS });
     const other = await claimOne(b.store, { leaseMs: LEASE_MS });
-    await b.store.steer([{ kind: 'free', holder: null, counted: true }, { kind: 'free', holder: 'fetch-1', counted: true }]);
+    await b.store.steer([
+      { kind: 'free', holder: null, counted: true },
+      { kind: 'free', holder: 'fetch-1', counted: true },
+    ]);
     await b.store.close();
     await member('b', b.archive);
-    assert.deepEqual(await a.store.settle([settlementOf(mine), settlementOf(other)]), { settled: 1, refused: 1, refusedAt: [1] });
+    assert.deepEqual(await a.store.settle([settlementOf(mine), settlementOf(other)]), {
+      settled: 1,
+      refused: 1,
+      refusedAt: [1],
+    });
     clock.advance(DELAY_MS);
     assert.equal((await claimOne(a.store)).site, other.site);
   });
@@ -173,8 +214,13 @@ test('postgres: the page limit is exact when processes claim at the same time', 
   await onStage(async ({ member }) => {
     const [a, b] = [await member('a'), await member('b')];
     await a.store.admit(Array.from({ length: 60 }, (_, i) => link(`s${i}.example/`)));
-    const claims = await Promise.all([a, b, a, b, a, b].map(({ store }) => store.claim(ask({ visits: 10, pagesMax: 25 }))));
-    assert.equal(claims.reduce((sum, { visits }) => sum + visits.length, 0), 25);
+    const claims = await Promise.all(
+      [a, b, a, b, a, b].map(({ store }) => store.claim(ask({ visits: 10, pagesMax: 25 }))),
+    );
+    assert.equal(
+      claims.reduce((sum, { visits }) => sum + visits.length, 0),
+      25,
+    );
   });
 });
 
@@ -182,9 +228,19 @@ test('postgres: links that several processes bring at the same time, in any orde
   await onStage(async ({ member }) => {
     const stores = [await member('a'), await member('b'), await member('c')].map(({ store }) => store);
     const links = Array.from({ length: 400 }, (_, i) => link(`s${i % 20}.example/${i}`));
-    const orders = [links, links.toReversed(), links.toSorted((x, y) => x.site.localeCompare(y.site)), links.toSorted((x, y) => y.url.localeCompare(x.url))];
-    const answers = await Promise.all(orders.flatMap((some, i) => [stores[i % 3]!.admit(some), stores[(i + 1) % 3]!.admit(some, 1_000)]));
-    assert.equal(answers.reduce((sum, { admitted }) => sum + admitted, 0), links.length);
+    const orders = [
+      links,
+      links.toReversed(),
+      links.toSorted((x, y) => x.site.localeCompare(y.site)),
+      links.toSorted((x, y) => y.url.localeCompare(x.url)),
+    ];
+    const answers = await Promise.all(
+      orders.flatMap((some, i) => [stores[i % 3]!.admit(some), stores[(i + 1) % 3]!.admit(some, 1_000)]),
+    );
+    assert.equal(
+      answers.reduce((sum, { admitted }) => sum + admitted, 0),
+      links.length,
+    );
     assert.ok(answers.every(({ admitted, seen }) => admitted + seen === links.length));
     assert.equal((await stores[0]!.census()).waiting, links.length);
   });
@@ -193,9 +249,18 @@ test('postgres: links that several processes bring at the same time, in any orde
 test('postgres: a line is never longer than --max-waiting-per-site, also when processes fill it together', async () => {
   await onStage(async ({ member }) => {
     const stores = [await member('a'), await member('b')].map(({ store }) => store);
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, i) =>
-      stores[i % 2]!.admit(Array.from({ length: 10 }, (__, n) => link(`x.example/${i}-${n}`)), 25)));
-    assert.equal(answers.reduce((sum, { admitted }) => sum + admitted, 0), 25);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        stores[i % 2]!.admit(
+          Array.from({ length: 10 }, (__, n) => link(`x.example/${i}-${n}`)),
+          25,
+        ),
+      ),
+    );
+    assert.equal(
+      answers.reduce((sum, { admitted }) => sum + admitted, 0),
+      25,
+    );
     const census = await stores[0]!.census();
     assert.deepEqual([census.waiting, census.forgotten], [25, 55]);
   });
@@ -206,9 +271,19 @@ test('postgres: a link that comes several times in one batch is taken, known or 
     const { store } = await member('a');
     await store.admit(linksOf('x.example', 2), 2);
     const [plain, first] = [link('x.example/3'), link('x.example/3', { first: true })];
-    assert.deepEqual(await store.admit([plain, plain, first, plain, first], 2), { admitted: 1, seen: 2, forgotten: 2, full: ['x.example'] });
+    assert.deepEqual(await store.admit([plain, plain, first, plain, first], 2), {
+      admitted: 1,
+      seen: 2,
+      forgotten: 2,
+      full: ['x.example'],
+    });
     const [other, otherFirst] = [link('x.example/4'), link('x.example/4', { first: true })];
-    assert.deepEqual(await store.admit([other, otherFirst, other], 4), { admitted: 1, seen: 2, forgotten: 0, full: [] });
+    assert.deepEqual(await store.admit([other, otherFirst, other], 4), {
+      admitted: 1,
+      seen: 2,
+      forgotten: 0,
+      full: [],
+    });
     assert.equal((await claimOne(store)).link.url, plain.url);
     const census = await store.census();
     assert.deepEqual([census.waiting, census.forgotten], [3, 2]);
@@ -233,7 +308,8 @@ test('postgres: a process whose directory another one has opened since can chang
     const { store } = await member('a', former.archive);
     clock.advance(DELAY_MS);
     const before = await store.census();
-    const superseded = (error: Error): boolean => error instanceof StoreFault && /another process has opened this directory/.test(error.message);
+    const superseded = (error: Error): boolean =>
+      error instanceof StoreFault && /another process has opened this directory/.test(error.message);
     await assert.rejects(former.store.admit([link('y.example/')]), superseded);
     await assert.rejects(former.store.claim(ask()), superseded);
     await assert.rejects(former.store.settle([settlementOf(visit, { records: recordsOf('late') })]), superseded);

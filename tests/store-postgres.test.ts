@@ -16,25 +16,40 @@ after(() => server.remove());
 /** The address of a database through a proxy. */
 const through = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
 
-storeContract('postgres', async ({ clock, archive, from }) => {
-  const url = (from as string | null) ?? (await server.database());
-  const proxy = await openTcpProxy(server.port);
-  const store = await openPostgresStore({
-    url: through(url, proxy.port), crawl: 'contract', member: 'here', shards: SHARDS, clock, say: () => {},
-    archive: (settled: ArchiveEnd): Archive => {
-      archive.cut(settled);
-      return archive;
-    },
-  });
-  return {
-    store,
-    pages: async () => (await server.query(url, `SELECT ${PAGE_SELECT} FROM gossamer_contract.page p JOIN gossamer_contract.site k ON k.id = p.site ORDER BY p.id`)).map(toPage),
-    // The process that dies says nothing to the server; what it sent may still be under way there.
-    kill: async () => {
-      await proxy.close();
-      await store.close();
-      return url;
-    },
-    remove: () => proxy.close(),
-  };
-}, { leasesRunOut: true });
+storeContract(
+  'postgres',
+  async ({ clock, archive, from }) => {
+    const url = (from as string | null) ?? (await server.database());
+    const proxy = await openTcpProxy(server.port);
+    const store = await openPostgresStore({
+      url: through(url, proxy.port),
+      crawl: 'contract',
+      member: 'here',
+      shards: SHARDS,
+      clock,
+      say: () => {},
+      archive: (settled: ArchiveEnd): Archive => {
+        archive.cut(settled);
+        return archive;
+      },
+    });
+    return {
+      store,
+      pages: async () =>
+        (
+          await server.query(
+            url,
+            `SELECT ${PAGE_SELECT} FROM gossamer_contract.page p JOIN gossamer_contract.site k ON k.id = p.site ORDER BY p.id`,
+          )
+        ).map(toPage),
+      // The process that dies says nothing to the server; what it sent may still be under way there.
+      kill: async () => {
+        await proxy.close();
+        await store.close();
+        return url;
+      },
+      remove: () => proxy.close(),
+    };
+  },
+  { leasesRunOut: true },
+);

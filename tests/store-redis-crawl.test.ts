@@ -27,7 +27,10 @@ after(async () => {
   await Promise.all([server.remove(), cluster.remove()]);
 });
 
-const isFault = (words: RegExp) => (error: unknown): boolean => error instanceof StoreFault && words.test(error.message);
+const isFault =
+  (words: RegExp) =>
+  (error: unknown): boolean =>
+    error instanceof StoreFault && words.test(error.message);
 
 test('redis: a crawl that is not there has no note, and looking for one makes nothing', async () => {
   const name = freshName();
@@ -41,7 +44,9 @@ test('redis: a crawl that is not there has no note, and looking for one makes no
 
 test('redis: of processes that write a note at once the first wins, and all are told what it wrote', async () => {
   const name = freshName();
-  const crawls = await Promise.all(Array.from({ length: 4 }, () => openRedisCrawl({ url: server.url, crawl: name, shards: SHARDS, say: () => {} })));
+  const crawls = await Promise.all(
+    Array.from({ length: 4 }, () => openRedisCrawl({ url: server.url, crawl: name, shards: SHARDS, say: () => {} })),
+  );
   const told = await Promise.all(crawls.map((crawl, i) => crawl.keepNote('identity', `by ${i}`)));
   const [kept, none] = [await crawls[3]!.note('identity'), await crawls[0]!.note('seeds.txt')];
   for (const crawl of crawls) await crawl.close();
@@ -49,14 +54,19 @@ test('redis: of processes that write a note at once the first wins, and all are 
   assert.match(told[0]!, /^by [0-3]$/);
   assert.deepEqual([kept, none], [told[0], null]);
   const folder = createMember(name);
-  const store = await openMember(folder, { url: server.url, archive: openMemoryArchive() }); // the crawl was made with the shards of the place
+  // the crawl was made with the shards of the place
+  const store = await openMember(folder, { url: server.url, archive: openMemoryArchive() });
   await store.close();
   removeMember(folder);
-  await withCrawl({ url: server.url, name }, async (crawl) => {
-    assert.equal(await crawl.keepNote('seeds.txt', 'ü\n'), 'ü\n', 'another number of shards is no error');
-    assert.equal(await crawl.note('identity'), told[0]);
-    assert.equal((await crawl.reader('/nowhere/rows.db').census()).waiting, 0);
-  }, 7);
+  await withCrawl(
+    { url: server.url, name },
+    async (crawl) => {
+      assert.equal(await crawl.keepNote('seeds.txt', 'ü\n'), 'ü\n', 'another number of shards is no error');
+      assert.equal(await crawl.note('identity'), told[0]);
+      assert.equal((await crawl.reader('/nowhere/rows.db').census()).waiting, 0);
+    },
+    7,
+  );
 });
 
 test('redis: a crawl that a newer program made is refused, and changed by nobody', async () => {
@@ -66,11 +76,17 @@ test('redis: a crawl that a newer program made is refused, and changed by nobody
     await redis.hset(`{${name}}:meta`, 'layout', '99');
     await assert.rejects(crawl.keepNote('other', '2'), isFault(/layout 99/));
     assert.equal(await crawl.note('other'), null);
-    await assert.rejects(openRedisCrawl({ url: server.url, crawl: name, shards: SHARDS, say: () => {} }), isFault(/layout 99/));
+    await assert.rejects(
+      openRedisCrawl({ url: server.url, crawl: name, shards: SHARDS, say: () => {} }),
+      isFault(/layout 99/),
+    );
   });
 });
 
-for (const [kind, url] of [['redis', () => server.url], ['redis cluster', () => cluster.url]] as const) {
+for (const [kind, url] of [
+  ['redis', () => server.url],
+  ['redis cluster', () => cluster.url],
+] as const) {
   test(`${kind}: what a reader says of sites, links, pages and rules is what the verbs did`, async () => {
     await withWalk(url(), ['a'], async (walk) => {
       await takeSteps(walk);
@@ -109,10 +125,17 @@ test('redis: a page whose row is written, but that is not settled yet, is leased
     await store.admit(linksOf('x.example', 2));
     const visit = await claimOne(store);
     await store.settle([settlementOf(visit)]);
-    await redis.hset(`{${name}:${shardOf('x.example')}}:leased`, 'x.example', `77 - 0 0 0 1 ${visit.link.url}\n\na/fetch-1`);
+    await redis.hset(
+      `{${name}:${shardOf('x.example')}}:leased`,
+      'x.example',
+      `77 - 0 0 0 1 ${visit.link.url}\n\na/fetch-1`,
+    );
     await withCrawl({ url, name }, async (crawl) => {
       const reader = crawl.reader(rowsPathOf(folder));
-      assert.deepEqual([(await reader.link(visit.link.url, 'x.example')).state, (await reader.site('x.example'))?.leased], ['leased', visit.link.url]);
+      assert.deepEqual(
+        [(await reader.link(visit.link.url, 'x.example')).state, (await reader.site('x.example'))?.leased],
+        ['leased', visit.link.url],
+      );
       await reader.close();
     });
   });
@@ -141,7 +164,10 @@ test('redis: a line that is longer than one step can look at is looked at to its
       const reader = crawl.reader('/nowhere/rows.db');
       for (const i of [0, 4_999, 5_000, 10_099]) {
         const view = await reader.link(links[i]!.url, 'x.example');
-        assert.deepEqual([view.state, view.open?.link, view.open?.ahead, view.lookedAt], ['waiting', links[i], i, i + 1]);
+        assert.deepEqual(
+          [view.state, view.open?.link, view.open?.ahead, view.lookedAt],
+          ['waiting', links[i], i, i + 1],
+        );
       }
       const none = await reader.link('https://x.example/none', 'x.example');
       assert.deepEqual([none.state, none.lookedAt], ['unknown', 10_100]);
@@ -164,8 +190,14 @@ test('redis: sites come about as they were found, and reading goes on in between
       assert.equal(seen.length, 3_000);
       assert.deepEqual(new Set(seen), new Set(names));
       const early = new Set(names.slice(0, 1_500));
-      assert.ok(seen.slice(0, 600).every((name) => early.has(name)), 'those of the first batch come before those of the second');
-      assert.deepEqual((await allOf(reader.sites({ sort: 'name', limit: 3 }))).map(({ site }) => site), names.toSorted().slice(0, 3));
+      assert.ok(
+        seen.slice(0, 600).every((name) => early.has(name)),
+        'those of the first batch come before those of the second',
+      );
+      assert.deepEqual(
+        (await allOf(reader.sites({ sort: 'name', limit: 3 }))).map(({ site }) => site),
+        names.toSorted().slice(0, 3),
+      );
     });
   });
 });
@@ -176,7 +208,10 @@ test('redis: pages that come while a reader follows are each given once, and the
     await store.admit(Array.from({ length: 230 }, (_, i) => link(`s${i}.example/`)));
     await withCrawl(walk, async (crawl) => {
       const early = crawl.reader('/nowhere/rows.db');
-      assert.deepEqual([await early.lastRow(), await early.pagesAfter(0, {}), await allOf(early.pages({}))], [0, { pages: [], row: 0 }, []]);
+      assert.deepEqual(
+        [await early.lastRow(), await early.pagesAfter(0, {}), await allOf(early.pages({}))],
+        [0, { pages: [], row: 0 }, []],
+      );
       const reader = crawl.reader(rowsPathOf(folder));
       assert.deepEqual([await reader.lastRow(), await reader.pagesAfter(0, {})], [0, { pages: [], row: 0 }]);
       const urls: string[] = [];
@@ -184,13 +219,20 @@ test('redis: pages that come while a reader follows are each given once, and the
       for (let round = 0; round < 3; round++) {
         const { visits } = await store.claim(ask({ visits: 77 }));
         await store.settle(visits.map((visit) => settlementOf(visit)));
-        for (let slice = await reader.pagesAfter(row, {}); slice.row !== row; slice = await reader.pagesAfter(row, {})) {
+        for (
+          let slice = await reader.pagesAfter(row, {});
+          slice.row !== row;
+          slice = await reader.pagesAfter(row, {})
+        ) {
           urls.push(...slice.pages.map((page) => page.url));
           row = slice.row;
         }
       }
       assert.equal(urls.length, 230);
-      assert.deepEqual(urls, pagesOf(folder).map((page) => page.url));
+      assert.deepEqual(
+        urls,
+        pagesOf(folder).map((page) => page.url),
+      );
       assert.equal(await reader.lastRow(), row);
       assert.deepEqual(await reader.pagesAfter(100, { outcome: 'robots-denied' }), { pages: [], row });
       assert.equal((await reader.pagesAfter(0, { limit: 7 })).row, 7);
@@ -213,7 +255,10 @@ test('redis: numbers of rows that were taken back are not given again, so that w
       rows.reduce({ ...batch, parts: [] }, batch.parts); // as when its lease had run out
       rows.close();
       await store.settle([settlementOf(y!)]);
-      assert.deepEqual((await reader.pagesAfter(row, {})).pages.map(({ url }) => url), [y!.link.url]);
+      assert.deepEqual(
+        (await reader.pagesAfter(row, {})).pages.map(({ url }) => url),
+        [y!.link.url],
+      );
       await reader.close();
     });
   });
@@ -224,7 +269,13 @@ test('redis: a page is read back as it was settled, with its place', async () =>
     const { store, archive, folder } = walk.members[0]!;
     await store.admit([link('x.example/a?b="c"', { via: 'https://y.example/{}' })]);
     const visit = await claimOne(store);
-    const page = pageOf(visit, { title: '{"},\\ ü\n\t', status: null, redirect: 'https://z.example/', noindex: true, bytes: 2 ** 40 });
+    const page = pageOf(visit, {
+      title: '{"},\\ ü\n\t',
+      status: null,
+      redirect: 'https://z.example/',
+      noindex: true,
+      bytes: 2 ** 40,
+    });
     await store.settle([settlementOf(visit, { page, records: recordsOf('text', 'robots;') })]);
     await withCrawl(walk, async (crawl) => {
       const reader = crawl.reader(rowsPathOf(folder));

@@ -69,16 +69,26 @@ const readPages = (): string[] => pagesOf(folder).map(({ place }) => new TextDec
 /** Every page that is counted has its row and its record, and the others come again. */
 const checkWhole = async (settledSites: readonly string[]): Promise<void> => {
   const census = await store.census();
-  assert.deepEqual([census.settled.fetched ?? 0, census.leased, census.waiting], [settledSites.length, 0, SITES.length - settledSites.length]);
+  assert.deepEqual(
+    [census.settled.fetched ?? 0, census.leased, census.waiting],
+    [settledSites.length, 0, SITES.length - settledSites.length],
+  );
   assert.deepEqual(readPages().toSorted(), settledSites.map(textOf).toSorted());
   assert.deepEqual(census.archive, archive.end());
   clock.advance(2 * LEASE_MS);
   const { visits } = await store.claim(ask({ leaseMs: LEASE_MS }));
-  assert.deepEqual(visits.map(({ site }) => site).toSorted(), SITES.filter((site) => !settledSites.includes(site)).toSorted());
+  assert.deepEqual(
+    visits.map(({ site }) => site).toSorted(),
+    SITES.filter((site) => !settledSites.includes(site)).toSorted(),
+  );
   await settleAll(visits);
   assert.deepEqual(readPages().toSorted(), SITES.map(textOf).toSorted(), 'each page once');
   const bytesDead = folder.dead.reduce((sum, { bytes }) => sum + bytes, 0);
-  assert.equal(archive.totalBytes(), (await store.census()).archivedBytes + bytesDead, 'no record without a page but those listed');
+  assert.equal(
+    archive.totalBytes(),
+    (await store.census()).archivedBytes + bytesDead,
+    'no record without a page but those listed',
+  );
 };
 
 test('redis: rows that were written, but whose settlement never left, are taken back', async () => {
@@ -132,7 +142,11 @@ test('redis: the record of a lease that ran out on the way is cut while it is th
   const [first, second, third] = (await claimThree()) as [Visit, Visit, Visit];
   // Another process finds the leases of two sites at their end, by its own clock.
   const other = createMember(folder.crawl, 'm2');
-  const theirs = await openMember(other, { url: server.url, archive: openMemoryArchive(), clock: { ...clock, now: () => clock.now() + LEASE_MS } });
+  const theirs = await openMember(other, {
+    url: server.url,
+    archive: openMemoryArchive(),
+    clock: { ...clock, now: () => clock.now() + LEASE_MS },
+  });
   const freeLeasesOf = (shards: number[]): Promise<unknown> => theirs.claim(ask({ shards, leaseMs: LEASE_MS }));
   await freeLeasesOf([3, 5]);
   assert.deepEqual(await settleAll([first, second, third]), { settled: 1, refused: 2, refusedAt: [0, 2] });
@@ -150,7 +164,11 @@ test('redis: the record of a lease that ran out on the way is cut while it is th
 test('redis: a refusal whose answer was lost is put right at the next start', async () => {
   const [first, second, third] = (await claimThree()) as [Visit, Visit, Visit];
   const other = createMember(folder.crawl, 'm2');
-  const theirs = await openMember(other, { url: server.url, archive: openMemoryArchive(), clock: { ...clock, now: () => clock.now() + LEASE_MS } });
+  const theirs = await openMember(other, {
+    url: server.url,
+    archive: openMemoryArchive(),
+    clock: { ...clock, now: () => clock.now() + LEASE_MS },
+  });
   await theirs.claim(ask({ shards: [3], leaseMs: LEASE_MS }));
   await theirs.close();
   removeMember(other);
@@ -163,7 +181,11 @@ test('redis: a refusal whose answer was lost is put right at the next start', as
 test('redis: when a refusal cannot be put right, nothing more is settled until the next start has done it', async () => {
   const [first, second, third] = (await claimThree()) as [Visit, Visit, Visit];
   const other = createMember(folder.crawl, 'm2');
-  const theirs = await openMember(other, { url: server.url, archive: openMemoryArchive(), clock: { ...clock, now: () => clock.now() + LEASE_MS } });
+  const theirs = await openMember(other, {
+    url: server.url,
+    archive: openMemoryArchive(),
+    clock: { ...clock, now: () => clock.now() + LEASE_MS },
+  });
   await theirs.claim(ask({ shards: [5], leaseMs: LEASE_MS }));
   await theirs.close();
   removeMember(other);
@@ -192,7 +214,10 @@ test('redis: a link that was given up gets its row, though the process died befo
     if (i < 8) await freed;
     else await crashDuring(freed, async () => void (given = await redis.lrange(gone, 0, -1)));
   }
-  assert.deepEqual(pagesOf(folder).map(({ url, outcome, tries }) => [url, outcome, tries]), [[`https://${SITES[0]}/1`, 'gave-up', 8]]);
+  assert.deepEqual(
+    pagesOf(folder).map(({ url, outcome, tries }) => [url, outcome, tries]),
+    [[`https://${SITES[0]}/1`, 'gave-up', 8]],
+  );
   await store.close();
   assert.equal(await redis.llen(gone), 0, 'the row is written: Redis need not keep it');
   // As if the process had died just before it told Redis so.

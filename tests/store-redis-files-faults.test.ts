@@ -1,4 +1,7 @@
-/** Crashes planted between the steps of a frontier in files: decided, written, known; read, written anew, replaced. And a Redis that was set back. */
+/**
+ * Crashes planted between the steps of a frontier in files: decided, written, known; read, written anew, replaced. And
+ * a Redis that was set back.
+ */
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
@@ -20,7 +23,14 @@ import { until } from './support/binary.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
 import { openGate, type RedisGate } from './support/redis-gate.ts';
-import { createMember, openMember, pagesOf, removeMember, rowsPathOf, type MemberFolder } from './support/redis-scene.ts';
+import {
+  createMember,
+  openMember,
+  pagesOf,
+  removeMember,
+  rowsPathOf,
+  type MemberFolder,
+} from './support/redis-scene.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
 
 const SITE = 'a.example';
@@ -55,7 +65,8 @@ afterEach(async () => {
 const archive = openMemoryArchive();
 /** Nothing is looked at by itself: only what a test sends is on the wire. */
 const LIMITS = { referencesMax: 2, lookMs: 3_600_000 };
-const open = (url: string, limits = {}): Promise<RedisStore> => openMember(folder, { url, archive, clock, frontier: 'files', frontierLimits: { ...LIMITS, ...limits } });
+const open = (url: string, limits = {}): Promise<RedisStore> =>
+  openMember(folder, { url, archive, clock, frontier: 'files', frontierLimits: { ...LIMITS, ...limits } });
 const keyOf = (what: string): string => `{${folder.crawl}:${shardOf(SITE)}}:${what}`;
 const filesThere = (): string[] => {
   const dir = frontierFolder(rowsPathOf(folder));
@@ -80,7 +91,9 @@ const drain = async (): Promise<string[]> => {
     const { visits } = await store.claim(ask({ delayMs: 0 }));
     if (visits.length === 0) return met;
     met.push(...visits.map((visit) => new URL(visit.link.url).pathname));
-    await store.settle(visits.map((visit) => settlementOf(visit, { pace: paceAfter(visit, { dueAt: visit.claimedAt }) })));
+    await store.settle(
+      visits.map((visit) => settlementOf(visit, { pace: paceAfter(visit, { dueAt: visit.claimedAt }) })),
+    );
   }
 };
 
@@ -117,7 +130,11 @@ test('redis-files: an answer that was lost is asked for again, and no link waits
 });
 
 /** Commands of the admission that makes the references too many: decided, known; then they are read, and replaced. */
-for (const [step, commands, references] of [['noticed', 2, 3], ['written anew', 3, 3], ['replaced', 4, 2]] as const) {
+for (const [step, commands, references] of [
+  ['noticed', 2, 3],
+  ['written anew', 3, 3],
+  ['replaced', 4, 2],
+] as const) {
   test(`redis-files: a crash after the references of a site that has too many were ${step} loses no line and repeats none`, async () => {
     await store.admit([LINKS[0]!]);
     await store.admit([LINKS[1]!]);
@@ -134,7 +151,14 @@ for (const [step, commands, references] of [['noticed', 2, 3], ['written anew', 
 }
 
 const onTheWire = async (work: (wire: Wire) => Promise<void>): Promise<void> => {
-  const wire = createWire({ ...(await connectRedis(server.url)), keys: createKeys(folder.crawl, folder.member), member: folder.member, clock, say: () => {}, scripts: FILE_SCRIPTS });
+  const wire = createWire({
+    ...(await connectRedis(server.url)),
+    keys: createKeys(folder.crawl, folder.member),
+    member: folder.member,
+    clock,
+    say: () => {},
+    scripts: FILE_SCRIPTS,
+  });
   try {
     await work(wire);
   } finally {
@@ -142,58 +166,68 @@ const onTheWire = async (work: (wire: Wire) => Promise<void>): Promise<void> => 
   }
 };
 
-test('redis-files: what an earlier opening still had on its way is refused: its file may be deleted by now', () => onTheWire(async (wire) => {
-  await store.admit([LINKS[0]!]);
-  const [before] = await redis.lrange(keyOf(`line:${SITE}`), 0, -1);
-  await store.close();
-  store = await open(server.url);
-  await store.admit([LINKS[1]!]);
-  const shard = shardOf(SITE);
-  const [late] = (await wire.all([{ name: 'admit', shard, args: [1, 2, 20_000, 0, SITE, '12345', '', '1 0 0 1'] }])) as [unknown[]];
-  assert.equal(late[3], -1);
-  const [line] = (await wire.all([{ name: 'references', shard, args: [SITE] }])) as [[number, string[]]];
-  assert.deepEqual(await wire.all([{ name: 'replace', shard, args: [1, SITE, 0, 1, line[1][0]!, '1 0 0 1'] }]), [0]);
-  assert.equal(line[1][0], before);
-  assert.deepEqual(await drain(), ['/1', '/2']);
-}));
+test('redis-files: what an earlier opening still had on its way is refused: its file may be deleted by now', () =>
+  onTheWire(async (wire) => {
+    await store.admit([LINKS[0]!]);
+    const [before] = await redis.lrange(keyOf(`line:${SITE}`), 0, -1);
+    await store.close();
+    store = await open(server.url);
+    await store.admit([LINKS[1]!]);
+    const shard = shardOf(SITE);
+    const [late] = (await wire.all([
+      { name: 'admit', shard, args: [1, 2, 20_000, 0, SITE, '12345', '', '1 0 0 1'] },
+    ])) as [unknown[]];
+    assert.equal(late[3], -1);
+    const [line] = (await wire.all([{ name: 'references', shard, args: [SITE] }])) as [[number, string[]]];
+    assert.deepEqual(await wire.all([{ name: 'replace', shard, args: [1, SITE, 0, 1, line[1][0]!, '1 0 0 1'] }]), [0]);
+    assert.equal(line[1][0], before);
+    assert.deepEqual(await drain(), ['/1', '/2']);
+  }));
 
-test('redis-files: references are replaced only where they still lie, and the first one only as far as it is not taken', () => onTheWire(async (wire) => {
-  await store.close();
-  store = await open(server.url, { referencesMax: 100 });
-  const shard = shardOf(SITE);
-  const opening = (await redis.hget(keyOf('files'), 'opening'))!;
-  await store.admit(LINKS);
-  for (const path of ['/4', '/5', '/6']) await store.admit([link(`${SITE}${path}`)]);
-  const [first, ...others] = await redis.lrange(keyOf(`line:${SITE}`), 0, -1);
-  const replace = async (next: number | '', old: readonly string[]): Promise<unknown> =>
-    (await wire.all([{ name: 'replace', shard, args: [opening, SITE, next, old.length, ...old, 'zz 0 0 9'] }]))[0];
-  const visit = async (): Promise<unknown> => store.settle((await store.claim(ask({ delayMs: 0 }))).visits.map((one) => settlementOf(one, { pace: paceAfter(one, { dueAt: one.claimedAt }) })));
-  await visit();
-  assert.equal(await replace(0, [first!]), 0, 'one of it was taken since');
-  assert.equal(await replace('', [first!]), 0, 'not without knowing how much of it was');
-  assert.equal(await replace('', [others[0]!, others[2]!]), 0, 'not these two');
-  assert.equal(await replace('', [others[1]!, others[2]!, first!]), 0, 'not these three');
-  await visit();
-  await visit();
-  assert.equal(await replace('', others), 0, 'now it is the first');
-  assert.equal(await redis.hexists(keyOf('files'), 'zz'), 0);
-  assert.deepEqual(await drain(), ['/4', '/5', '/6']);
-}));
+test('redis-files: references are replaced only where they still lie, and the first one only as far as it is not taken', () =>
+  onTheWire(async (wire) => {
+    await store.close();
+    store = await open(server.url, { referencesMax: 100 });
+    const shard = shardOf(SITE);
+    const opening = (await redis.hget(keyOf('files'), 'opening'))!;
+    await store.admit(LINKS);
+    for (const path of ['/4', '/5', '/6']) await store.admit([link(`${SITE}${path}`)]);
+    const [first, ...others] = await redis.lrange(keyOf(`line:${SITE}`), 0, -1);
+    const replace = async (next: number | '', old: readonly string[]): Promise<unknown> =>
+      (await wire.all([{ name: 'replace', shard, args: [opening, SITE, next, old.length, ...old, 'zz 0 0 9'] }]))[0];
+    const visit = async (): Promise<unknown> =>
+      store.settle(
+        (await store.claim(ask({ delayMs: 0 }))).visits.map((one) =>
+          settlementOf(one, { pace: paceAfter(one, { dueAt: one.claimedAt }) }),
+        ),
+      );
+    await visit();
+    assert.equal(await replace(0, [first!]), 0, 'one of it was taken since');
+    assert.equal(await replace('', [first!]), 0, 'not without knowing how much of it was');
+    assert.equal(await replace('', [others[0]!, others[2]!]), 0, 'not these two');
+    assert.equal(await replace('', [others[1]!, others[2]!, first!]), 0, 'not these three');
+    await visit();
+    await visit();
+    assert.equal(await replace('', others), 0, 'now it is the first');
+    assert.equal(await redis.hexists(keyOf('files'), 'zz'), 0);
+    assert.deepEqual(await drain(), ['/4', '/5', '/6']);
+  }));
 
-test('redis-files: a file whose references are still on their way to Redis is not deleted', () => onTheWire(async (wire) => {
-  const limits = { ...FRONTIER_LIMITS, fileBytesMax: 10, graceMs: 0 };
-  const frontier = await openFrontier({ wire, shards: SHARDS, rowsPath: rowsPathOf(folder), limits });
-  const line = { text: writeWaiting(LINKS[0]!, 0), via: '' };
-  const [first] = [frontier.writer.append([[line]]), frontier.writer.append([[line]])];
-  await reclaim(frontier);
-  assert.equal(filesThere().length, 2);
-  first!.release();
-  await reclaim(frontier);
-  assert.equal(filesThere().length, 1, 'nothing came of it');
-  frontier.writer.close();
-  await store.close();
-  store = await open(server.url);
-}));
+test('redis-files: a file whose references are still on their way to Redis is not deleted', () =>
+  onTheWire(async (wire) => {
+    const limits = { ...FRONTIER_LIMITS, fileBytesMax: 10, graceMs: 0 };
+    const frontier = await openFrontier({ wire, shards: SHARDS, rowsPath: rowsPathOf(folder), limits });
+    const line = { text: writeWaiting(LINKS[0]!, 0), via: '' };
+    const [first] = [frontier.writer.append([[line]]), frontier.writer.append([[line]])];
+    await reclaim(frontier);
+    assert.equal(filesThere().length, 2);
+    first!.release();
+    await reclaim(frontier);
+    assert.equal(filesThere().length, 1, 'nothing came of it');
+    frontier.writer.close();
+    await store.close();
+    store = await open(server.url);
+  }));
 
 test('redis-files: a link that is given up gets its row, and only then its line is let go', async () => {
   const gone = keyOf(`gone:${folder.member}`);
@@ -216,7 +250,10 @@ test('redis-files: a link that is given up gets its row, and only then its line 
   assert.deepEqual(pagesOf(folder), []);
   assert.deepEqual((await redis.hkeys(keyOf('files'))).length, 2, 'its line is kept');
   store = await open(server.url);
-  assert.deepEqual(pagesOf(folder).map(({ url, via, outcome, tries }) => [url, via, outcome, tries]), [[`https://${SITE}/1`, 'https://b.example/', 'gave-up', CLAIMS_MAX]]);
+  assert.deepEqual(
+    pagesOf(folder).map(({ url, via, outcome, tries }) => [url, via, outcome, tries]),
+    [[`https://${SITE}/1`, 'https://b.example/', 'gave-up', CLAIMS_MAX]],
+  );
   await until('its line is let go', async () => (await redis.hkeys(keyOf('files'))).length === 1);
   assert.match(given[0]!, /^a\.example\n\d+\n\w+ \w+ 0 1 8$/);
 });

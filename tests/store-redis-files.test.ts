@@ -8,8 +8,18 @@ let server: RedisServer;
 before(async () => void (server = await startRedis()));
 after(() => server.remove());
 
-/** Hardly two references may lie in a line, a file is full after some links, and what is left in one is looked at all the time. */
+/**
+ * Hardly two references may lie in a line, a file is full after some links, and what is left in one is looked at all
+ * the time.
+ */
 redisContract('redis-files', () => server.url, {
   frontier: 'files',
-  frontierLimits: { referencesMax: 2, blockLinesMax: 5, blockCharsMax: 300, fileBytesMax: 2_000, lookMs: 20, graceMs: 0 },
+  frontierLimits: {
+    referencesMax: 2,
+    blockLinesMax: 5,
+    blockCharsMax: 300,
+    fileBytesMax: 2_000,
+    lookMs: 20,
+    graceMs: 0,
+  },
 });

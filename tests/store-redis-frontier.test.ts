@@ -17,7 +17,14 @@ import { ask, claimOne, link, linksOf, paceAfter, settlementOf } from './contrac
 import { until } from './support/binary.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
-import { createMember, openMember, pagesOf, removeMember, rowsPathOf, type MemberFolder } from './support/redis-scene.ts';
+import {
+  createMember,
+  openMember,
+  pagesOf,
+  removeMember,
+  rowsPathOf,
+  type MemberFolder,
+} from './support/redis-scene.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
 
 const SMALL = { fileBytesMax: 4_000, referencesMax: 4, lookMs: 20, graceMs: 0 };
@@ -47,7 +54,8 @@ afterEach(async () => {
 });
 
 const archive = openMemoryArchive();
-const open = (changes: Partial<Omit<RedisStoreOptions, 'archive'>> = {}, of = folder): Promise<RedisStore> => openMember(of, { url: server.url, archive, clock, ...FILES, ...changes });
+const open = (changes: Partial<Omit<RedisStoreOptions, 'archive'>> = {}, of = folder): Promise<RedisStore> =>
+  openMember(of, { url: server.url, archive, clock, ...FILES, ...changes });
 const keyOf = (site: string, what: string): string => `{${folder.crawl}:${shardOf(site)}}:${what}`;
 const referencesOf = (site: string): Promise<string[]> => redis.lrange(keyOf(site, `line:${site}`), 0, -1);
 const filesThere = (): string[] => {
@@ -73,7 +81,14 @@ const drain = async (): Promise<Link[]> => {
 const via = (n: number): string => `https://b.example/${n}`;
 
 test('redis-files: a site that is found link by link has few references, and its line keeps its order and where each was found', async () => {
-  const links = Array.from({ length: 120 }, (_, n) => link(`a.example/${n}`, { via: via(n % 7), depth: n % 3, hops: n % 2, ...(n % 5 === 0 ? { sitemap: 'listed' as const } : {}) }));
+  const links = Array.from({ length: 120 }, (_, n) =>
+    link(`a.example/${n}`, {
+      via: via(n % 7),
+      depth: n % 3,
+      hops: n % 2,
+      ...(n % 5 === 0 ? { sitemap: 'listed' as const } : {}),
+    }),
+  );
   for (const one of links) await store.admit([one]);
   await until('they are few', async () => (await referencesOf('a.example')).length <= SMALL.referencesMax + 1);
   assert.deepEqual(await drain(), links);
@@ -96,8 +111,12 @@ test('redis-files: lines that were claimed before keep their tries when they are
     if (round % 2 === 0) await store.admit([link(`a.example/new/${round}`)]);
   }
   await until('they are few', async () => (await referencesOf('a.example')).length <= SMALL.referencesMax + 1);
-  assert.ok((await referencesOf('a.example')).some((reference) => reference.includes(';')), 'lines with other tries lie together');
-  for (let left = (await store.census()).waiting; left > 0; left--) await store.settle([await claimNext()].map((visit) => settlementOf(visit, { pace: atOnce(visit) })));
+  assert.ok(
+    (await referencesOf('a.example')).some((reference) => reference.includes(';')),
+    'lines with other tries lie together',
+  );
+  for (let left = (await store.census()).waiting; left > 0; left--)
+    await store.settle([await claimNext()].map((visit) => settlementOf(visit, { pace: atOnce(visit) })));
 });
 
 test('redis-files: files are deleted once all of their links are settled', async () => {
@@ -130,18 +149,22 @@ test('redis-files: after a long random walk over crashes, retries and parked sit
     for (let step = 0; step < 600; step++) {
       const dice = below(100);
       if (dice < 40) {
-        const links = Array.from({ length: below(12) }, () => link(`s${below(12)}.example/${below(300)}`, { first: below(9) === 0, via: via(below(3)) }));
+        const links = Array.from({ length: below(12) }, () =>
+          link(`s${below(12)}.example/${below(300)}`, { first: below(9) === 0, via: via(below(3)) }),
+        );
         for (const { url } of links) known.add(url);
         await store.admit(links);
       } else if (dice < 65) leased.push(...(await store.claim(ask({ delayMs: 0, visits: 1 + below(12) }))).visits);
       else if (dice < 90) {
         const some = leased.filter(() => below(3) > 0);
         leased = leased.filter((visit) => !some.includes(visit));
-        await store.settle(some.map((visit) => {
-          const fate = visit.tries > 4 || below(3) === 0 ? 'settled' : below(2) === 0 ? 'retry' : 'returned';
-          if (fate === 'settled') settled.push(visit.link.url);
-          return settlementOf(visit, { fate, parked: below(20) === 0, pace: atOnce(visit) });
-        }));
+        await store.settle(
+          some.map((visit) => {
+            const fate = visit.tries > 4 || below(3) === 0 ? 'settled' : below(2) === 0 ? 'retry' : 'returned';
+            if (fate === 'settled') settled.push(visit.link.url);
+            return settlementOf(visit, { fate, parked: below(20) === 0, pace: atOnce(visit) });
+          }),
+        );
       } else if (dice < 93) await store.steer([{ kind: 'retry-parked' }]);
       else if (dice < 96) {
         await store.steer([{ kind: 'free', holder: null, counted: below(2) === 0 }]);
@@ -154,28 +177,50 @@ test('redis-files: after a long random walk over crashes, retries and parked sit
     }
     await store.steer([{ kind: 'free', holder: null, counted: false }, { kind: 'retry-parked' }]);
     clock.advance(60_000);
-    settled.push(...(await drain()).map(({ url }) => url), ...pagesOf(folder).filter(({ outcome }) => outcome === 'gave-up').map(({ url }) => url));
+    settled.push(
+      ...(await drain()).map(({ url }) => url),
+      ...pagesOf(folder)
+        .filter(({ outcome }) => outcome === 'gave-up')
+        .map(({ url }) => url),
+    );
     assert.deepEqual(settled.toSorted(), [...known].toSorted());
     await until('only the last file is there', () => filesThere().length <= 1);
-    for (let shard = 0; shard < SHARDS; shard++) assert.deepEqual(await redis.hkeys(`{${folder.crawl}:${shard}}:files`), ['opening']);
+    for (let shard = 0; shard < SHARDS; shard++)
+      assert.deepEqual(await redis.hkeys(`{${folder.crawl}:${shard}}:files`), ['opening']);
   } catch (error) {
     throw new Error(`again with GOSSAMER_SEED=${seed}`, { cause: error });
   }
 });
 
 test('redis-files: those who only look read lines, leases and links given up by what Redis says of them', async () => {
-  const links = [link('a.example/1', { via: via(1) }), link('a.example/2', { depth: 2 }), link('a.example/3', { via: via(3) })];
+  const links = [
+    link('a.example/1', { via: via(1) }),
+    link('a.example/2', { depth: 2 }),
+    link('a.example/3', { via: via(3) }),
+  ];
   await store.admit(links);
   await claimOne(store);
   const files = openLineFiles(frontierFolder(rowsPathOf(folder)));
   const [reference] = (await referencesOf('a.example')) as [string];
   const headAt = Number(await redis.hget(keyOf('a.example', 'site:a.example'), 'o'));
-  assert.deepEqual(linksInFiles(files, reference, { site: 'a.example', headAt }), links.slice(1).map((one) => ({ link: one, tries: 0 })));
+  assert.deepEqual(
+    linksInFiles(files, reference, { site: 'a.example', headAt }),
+    links.slice(1).map((one) => ({ link: one, tries: 0 })),
+  );
   const lease = (await redis.hget(keyOf('a.example', 'leased'), 'a.example'))!;
   assert.deepEqual(leasedInFiles(files, lease, 'a.example'), { link: links[0], tries: 1 });
   const place = reference.split(' ').slice(0, 2).join(' ');
-  assert.deepEqual(givenUpInFiles(files, `a.example\n17.5\n${place} 2 3 8`), { at: 17.5, waiting: { link: links[2], tries: 8 } });
-  for (const wrong of ['', 'zz 0 0 1', `${place} 3 4`, `${place} 1 1`, 'https://b.example/\n1 0 0 0 https://a.example/1\n']) {
+  assert.deepEqual(givenUpInFiles(files, `a.example\n17.5\n${place} 2 3 8`), {
+    at: 17.5,
+    waiting: { link: links[2], tries: 8 },
+  });
+  for (const wrong of [
+    '',
+    'zz 0 0 1',
+    `${place} 3 4`,
+    `${place} 1 1`,
+    'https://b.example/\n1 0 0 0 https://a.example/1\n',
+  ]) {
     assert.equal(linksInFiles(files, wrong, { site: 'a.example', headAt: 0 }), null, wrong);
   }
   files.close();
@@ -195,7 +240,15 @@ test('redis-files: a file with little left is emptied and deleted, and what was 
   await store.steer([{ kind: 'retry-parked' }]);
   clock.advance(60_000);
   const visits = await drain();
-  assert.deepEqual(visits.map(({ url, via: from }) => [new URL(url).pathname, from]), [['/2', ''], ['/3', ''], ['/4', via(4)], ['/1', '']]);
+  assert.deepEqual(
+    visits.map(({ url, via: from }) => [new URL(url).pathname, from]),
+    [
+      ['/2', ''],
+      ['/3', ''],
+      ['/4', via(4)],
+      ['/1', ''],
+    ],
+  );
 });
 
 test('redis-files: what is under visit keeps its file, and so does a line of which some are taken', async () => {
@@ -204,22 +257,34 @@ test('redis-files: what is under visit keeps its file, and so does a line of whi
   const visit = await claimOne(store, { delayMs: 0 });
   await store.admit(linksOf('b.example', 100));
   await store.admit(linksOf('b.example', 101).slice(100)); // in the next file
-  await store.settle((await store.claim(ask({ delayMs: 0 }))).visits.map((one) => settlementOf(one, { pace: atOnce(one) })));
+  await store.settle(
+    (await store.claim(ask({ delayMs: 0 }))).visits.map((one) => settlementOf(one, { pace: atOnce(one) })),
+  );
   await new Promise((resolve) => setTimeout(resolve, 5 * SMALL.lookMs)); // time to do the wrong thing
   const { visits } = await store.claim(ask({ delayMs: 0 }));
   assert.ok(visits.every(({ site }) => site === 'b.example'));
-  await store.settle([settlementOf(visit, { fate: 'retry', pace: atOnce(visit) }), ...visits.map((one) => settlementOf(one, { pace: atOnce(one) }))]);
+  await store.settle([
+    settlementOf(visit, { fate: 'retry', pace: atOnce(visit) }),
+    ...visits.map((one) => settlementOf(one, { pace: atOnce(one) })),
+  ]);
   const rest = await drain();
-  assert.deepEqual(rest.filter(({ site }) => site === 'a.example').map(({ url }) => new URL(url).pathname), ['/2', '/3', '/1']);
+  assert.deepEqual(
+    rest.filter(({ site }) => site === 'a.example').map(({ url }) => new URL(url).pathname),
+    ['/2', '/3', '/1'],
+  );
   assert.equal(rest.length, 3 + 99);
   await until('all old files are gone', () => filesThere().length === 1 && filesThere()[0] !== first);
 });
 
 test('redis-files: a second member is refused with a sentence, and so is another place for the lines', async () => {
   await store.admit(linksOf('a.example', 2));
-  const refused = (opening: Promise<RedisStore>, says: RegExp): Promise<void> => assert.rejects(opening, (error) => error instanceof StoreFault && says.test(`${error.message}; ${error.advice}`));
+  const refused = (opening: Promise<RedisStore>, says: RegExp): Promise<void> =>
+    assert.rejects(opening, (error) => error instanceof StoreFault && says.test(`${error.message}; ${error.advice}`));
   const second = createMember(folder.crawl, 'm2');
-  await refused(open({}, second), /the waiting links of the crawl ".*" lie in files of another directory \(member m1\); only that one can work on it/);
+  await refused(
+    open({}, second),
+    /the waiting links of the crawl ".*" lie in files of another directory \(member m1\); only that one can work on it/,
+  );
   await refused(open({ frontier: 'store' }, second), /lie in files of another directory/);
   await refused(open({ frontier: 'store' }), /lie in files, not in Redis; give --frontier files/);
   const other = createMember();
@@ -244,5 +309,8 @@ test('redis-files: a file that is missing is named when the crawl is opened, and
   renameSync(`${path}.away`, path);
   store = await open();
   writeFileSync(path, Buffer.alloc(statSync(path).size));
-  await assert.rejects(store.claim(ask()), (error) => error instanceof StoreFault && /lines-000001\.dat" at 0 \(no block begins there\)/.test(error.message));
+  await assert.rejects(
+    store.claim(ask()),
+    (error) => error instanceof StoreFault && /lines-000001\.dat" at 0 \(no block begins there\)/.test(error.message),
+  );
 });

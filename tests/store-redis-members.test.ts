@@ -29,11 +29,13 @@ interface Member {
 const openMembers = async (clock: ManualClock | null, names: readonly string[]): Promise<Member[]> => {
   const { crawl, ...unused } = createMember();
   removeMember({ crawl, ...unused });
-  return Promise.all(names.map(async (name) => {
-    const folder = createMember(crawl, name);
-    const archive = openMemoryArchive();
-    return { folder, archive, store: await openMember(folder, { url: server.url, archive, clock }), leased: [] };
-  }));
+  return Promise.all(
+    names.map(async (name) => {
+      const folder = createMember(crawl, name);
+      const archive = openMemoryArchive();
+      return { folder, archive, store: await openMember(folder, { url: server.url, archive, clock }), leased: [] };
+    }),
+  );
 };
 
 const closeMembers = async (members: readonly Member[]): Promise<void> => {
@@ -61,9 +63,13 @@ test('redis: two processes never have the same site, and every page is settled o
     await member.store.settle(visits.map((visit) => settlementOf(visit, { records: recordsOf(visit.link.url) })));
   };
   const claim = async (member: Member): Promise<void> => {
-    const { visits } = await member.store.claim(ask({ visits: 1 + below(5), leaseMs: LEASE_MS, holder: `fetch-${below(2)}` }));
+    const { visits } = await member.store.claim(
+      ask({ visits: 1 + below(5), leaseMs: LEASE_MS, holder: `fetch-${below(2)}` }),
+    );
     for (const visit of visits) {
-      const holds = members.some(({ leased }) => leased.some(({ site, leaseUntil }) => site === visit.site && leaseUntil! > clock.now()));
+      const holds = members.some(({ leased }) =>
+        leased.some(({ site, leaseUntil }) => site === visit.site && leaseUntil! > clock.now()),
+      );
       assert.ok(!holds, `${visit.site} is leased already`);
       assert.ok(clock.now() - (lastCall.get(visit.site) ?? -Infinity) >= DELAY_MS, `${visit.site} is called too early`);
       lastCall.set(visit.site, clock.now());
@@ -79,7 +85,11 @@ test('redis: two processes never have the same site, and every page is settled o
         for (const { url } of links) seen.add(url);
         await Promise.all(members.map(({ store }) => store.admit(links)));
       } else if (throwOf100 < 55) await Promise.all([claim(member), ...(below(2) === 0 ? [claim(member)] : [])]);
-      else if (throwOf100 < 80) await settle(member, member.leased.filter(() => below(2) === 0));
+      else if (throwOf100 < 80)
+        await settle(
+          member,
+          member.leased.filter(() => below(2) === 0),
+        );
       else if (throwOf100 < 97) clock.advance(below(8_000));
       else {
         await member.store.close();
@@ -96,14 +106,22 @@ test('redis: two processes never have the same site, and every page is settled o
       }
     }
     const rows = members.flatMap(({ folder }) => pagesOf(folder));
-    assert.deepEqual(rows.map(({ url }) => url as string).toSorted(), [...seen].toSorted(), 'each page once, in one directory');
+    assert.deepEqual(
+      rows.map(({ url }) => url as string).toSorted(),
+      [...seen].toSorted(),
+      'each page once, in one directory',
+    );
     for (const { folder, archive } of members) {
-      for (const { url, place, outcome } of pagesOf(folder)) if (outcome === 'fetched') assert.equal(new TextDecoder().decode(archive.read(place!)), `response ${url};`);
+      for (const { url, place, outcome } of pagesOf(folder))
+        if (outcome === 'fetched') assert.equal(new TextDecoder().decode(archive.read(place!)), `response ${url};`);
     }
     const census = await members[0]!.store.census();
     assert.deepEqual([census.waiting, census.leased], [0, 0]);
     const dead = members.flatMap(({ folder }) => folder.dead).reduce((sum, { bytes }) => sum + bytes, 0);
-    assert.equal(members.reduce((sum, { archive }) => sum + archive.totalBytes(), 0), census.archivedBytes + dead);
+    assert.equal(
+      members.reduce((sum, { archive }) => sum + archive.totalBytes(), 0),
+      census.archivedBytes + dead,
+    );
   } catch (cause) {
     throw new Error(`the walk failed; GOSSAMER_SEED=${seed} replays it`, { cause });
   } finally {
@@ -114,8 +132,13 @@ test('redis: two processes never have the same site, and every page is settled o
 test('redis: the page limit holds over processes that claim at the same time', async () => {
   const members = await openMembers(null, ['m1', 'm2', 'm3']);
   await members[0]!.store.admit(Array.from({ length: 60 }, (_, i) => link(`s${i}.example/1`)));
-  const claims = await Promise.all([...members, ...members].map(({ store }) => store.claim(ask({ visits: 20, pagesMax: 25, leaseMs: LEASE_MS }))));
-  assert.equal(claims.reduce((sum, { visits }) => sum + visits.length, 0), 25);
+  const claims = await Promise.all(
+    [...members, ...members].map(({ store }) => store.claim(ask({ visits: 20, pagesMax: 25, leaseMs: LEASE_MS }))),
+  );
+  assert.equal(
+    claims.reduce((sum, { visits }) => sum + visits.length, 0),
+    25,
+  );
   await closeMembers(members);
 });
 
@@ -155,20 +178,32 @@ test('redis: what one process admits another is given soon, though it had just l
     found = (await two.store.claim(ask())).visits;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  assert.deepEqual(found.map(({ link: { url } }) => url), ['https://a.example/1']);
+  assert.deepEqual(
+    found.map(({ link: { url } }) => url),
+    ['https://a.example/1'],
+  );
   await closeMembers([one, two]);
 });
 
-test('redis: a store has one connection, whatever it is asked at the same time, and its time is the server\'s', async () => {
+test("redis: a store has one connection, whatever it is asked at the same time, and its time is the server's", async () => {
   const [member] = await openMembers(null, ['m1']);
   const redis = new Redis(server.url);
   const { store } = member!;
-  await Promise.all([...Array.from({ length: 50 }, (_, i) => store.admit(linksOf(`s${i}.example`, 20))), ...Array.from({ length: 20 }, () => store.claim(ask())), store.census()]);
-  const clients = String(await redis.client('LIST')).split('\n').filter((line) => line.includes('name=gossamer'));
+  await Promise.all([
+    ...Array.from({ length: 50 }, (_, i) => store.admit(linksOf(`s${i}.example`, 20))),
+    ...Array.from({ length: 20 }, () => store.claim(ask())),
+    store.census(),
+  ]);
+  const clients = String(await redis.client('LIST'))
+    .split('\n')
+    .filter((line) => line.includes('name=gossamer'));
   assert.equal(clients.length, 1);
   const [before, now, later] = [await redis.time(), await store.time(), await redis.time()];
   const ms = ([seconds, micros]: [number, number]): number => Number(seconds) * 1_000 + Number(micros) / 1_000;
-  assert.ok(ms(before as never) <= now + 1 && now <= ms(later as never) + 1, `${ms(before as never)} ${now} ${ms(later as never)}`);
+  assert.ok(
+    ms(before as never) <= now + 1 && now <= ms(later as never) + 1,
+    `${ms(before as never)} ${now} ${ms(later as never)}`,
+  );
   redis.disconnect();
   await closeMembers([member!]);
 });

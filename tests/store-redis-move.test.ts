@@ -12,7 +12,14 @@ import { SHARDS } from '../src/url/shard.ts';
 import { ask, claimOne, link, linksOf, settlementOf } from './contract/store-scene.ts';
 import { allOf } from './support/reader-check.ts';
 import { openGate } from './support/redis-gate.ts';
-import { createMember, openMember, pagesOf, removeMember, rowsPathOf, type MemberFolder } from './support/redis-scene.ts';
+import {
+  createMember,
+  openMember,
+  pagesOf,
+  removeMember,
+  rowsPathOf,
+  type MemberFolder,
+} from './support/redis-scene.ts';
 import { startRedis, startRedisCluster, type RedisCluster, type RedisServer } from './support/redis-server.ts';
 import { freshName, rest, rowsOf, takeSteps, withCrawl, withWalk, type Walk } from './support/redis-walk.ts';
 
@@ -21,7 +28,10 @@ let cluster: RedisCluster;
 before(async () => void ([server, cluster] = await Promise.all([startRedis(), startRedisCluster()])));
 after(() => Promise.all([server.remove(), cluster.remove()]));
 
-const isFault = (words: RegExp, advice = /./) => (error: unknown): boolean => error instanceof StoreFault && words.test(error.message) && advice.test(error.advice);
+const isFault =
+  (words: RegExp, advice = /./) =>
+  (error: unknown): boolean =>
+    error instanceof StoreFault && words.test(error.message) && advice.test(error.advice);
 
 interface Target {
   readonly url: string;
@@ -39,7 +49,8 @@ const withTarget = async (url: string, work: (target: Target) => Promise<void>):
   }
 };
 
-const piecesOf = (from: Pick<Walk, 'url' | 'name'>, rows: MemberRows): Promise<Piece[]> => withCrawl(from, (crawl) => allOf(crawl.pieces(rows)));
+const piecesOf = (from: Pick<Walk, 'url' | 'name'>, rows: MemberRows): Promise<Piece[]> =>
+  withCrawl(from, (crawl) => allOf(crawl.pieces(rows)));
 
 const fill = async (crawl: SharedCrawl, pieces: readonly Piece[], rows: MemberRows): Promise<void> => {
   await crawl.beginMove();
@@ -47,16 +58,20 @@ const fill = async (crawl: SharedCrawl, pieces: readonly Piece[], rows: MemberRo
   await crawl.endMove(rows);
 };
 
-const censusOf = (from: Pick<Walk, 'url' | 'name'>, { rowsPath }: MemberRows): Promise<Census> => withCrawl(from, async (crawl) => {
-  const reader = crawl.reader(rowsPath);
-  try {
-    return await reader.census();
-  } finally {
-    await reader.close();
-  }
-});
+const censusOf = (from: Pick<Walk, 'url' | 'name'>, { rowsPath }: MemberRows): Promise<Census> =>
+  withCrawl(from, async (crawl) => {
+    const reader = crawl.reader(rowsPath);
+    try {
+      return await reader.census();
+    } finally {
+      await reader.close();
+    }
+  });
 
-/** The pieces of a line may be cut elsewhere; sites and rules come in another order where there is another number of shards, or another hash table. */
+/**
+ * The pieces of a line may be cut elsewhere; sites and rules come in another order where there is another number of
+ * shards, or another hash table.
+ */
 const whole = (pieces: readonly Piece[]): unknown => {
   const sites = new Map<string, { site: unknown; links: unknown[] }>();
   const rules: string[] = [];
@@ -65,37 +80,48 @@ const whole = (pieces: readonly Piece[]): unknown => {
   for (const piece of pieces) {
     if (piece.kind === 'site') sites.set(piece.site, { site: piece, links: [] });
     else if (piece.kind === 'line') sites.get(piece.site)!.links.push(...piece.links);
-    else if (piece.kind === 'robots') rules.push(...piece.records.map((record) => JSON.stringify([piece.site, record])));
+    else if (piece.kind === 'robots')
+      rules.push(...piece.records.map((record) => JSON.stringify([piece.site, record])));
     else if (piece.kind === 'pages') pages.push(...piece.pages);
     else tally = piece;
   }
   return { sites: new Map([...sites].toSorted(([a], [b]) => (a < b ? -1 : 1))), rules: new Set(rules), pages, tally };
 };
 
-for (const [kind, urls, shards] of [['redis', () => [server.url, server.url], SHARDS], ['redis', () => [server.url, server.url], 7], ['redis cluster', () => [server.url, cluster.url], SHARDS]] as const) {
+for (const [kind, urls, shards] of [
+  ['redis', () => [server.url, server.url], SHARDS],
+  ['redis', () => [server.url, server.url], 7],
+  ['redis cluster', () => [server.url, cluster.url], SHARDS],
+] as const) {
   test(`${kind}: a crawl moved to ${shards} shards is the same crawl, and goes on as it would have`, async () => {
     const [from, to] = urls();
-    await withWalk(from!, ['a'], (walk) => withTarget(to!, async (target) => {
-      await takeSteps(walk, 400);
-      await rest(walk);
-      const rows = rowsOf(walk.members[0]!);
-      await withCrawl(walk, async (crawl) => void (await crawl.keepNote('identity', '{"ü":1}')));
-      const pieces = await piecesOf(walk, rows);
-      await withCrawl(target, (crawl) => fill(crawl, pieces, target.rows), shards);
+    await withWalk(from!, ['a'], (walk) =>
+      withTarget(to!, async (target) => {
+        await takeSteps(walk, 400);
+        await rest(walk);
+        const rows = rowsOf(walk.members[0]!);
+        await withCrawl(walk, async (crawl) => void (await crawl.keepNote('identity', '{"ü":1}')));
+        const pieces = await piecesOf(walk, rows);
+        await withCrawl(target, (crawl) => fill(crawl, pieces, target.rows), shards);
 
-      const moved = await piecesOf(target, target.rows);
-      assert.deepEqual(whole(moved), whole(pieces));
-      if (shards === SHARDS) assert.deepEqual(moved.filter(({ kind: of }) => of === 'site' || of === 'line'), pieces.filter(({ kind: of }) => of === 'site' || of === 'line'));
-      const [before, now] = [await censusOf(walk, rows), await censusOf(target, target.rows)];
-      assert.deepEqual({ ...now, now: 0, changes: 0 }, { ...before, now: 0, changes: 0 });
-      assert.ok(now.changes > 0);
-      await withCrawl(target, async (crawl) => {
-        const { wrong, links, end } = await crawl.survey(target.rows, () => {});
-        assert.deepEqual([wrong, links, end], [[], walk.model.seen.size, walk.members[0]!.archive.end()]);
-        assert.equal(await crawl.note('identity'), '{"ü":1}');
-      });
-      await goOn(walk, target, shards);
-    }));
+        const moved = await piecesOf(target, target.rows);
+        assert.deepEqual(whole(moved), whole(pieces));
+        if (shards === SHARDS)
+          assert.deepEqual(
+            moved.filter(({ kind: of }) => of === 'site' || of === 'line'),
+            pieces.filter(({ kind: of }) => of === 'site' || of === 'line'),
+          );
+        const [before, now] = [await censusOf(walk, rows), await censusOf(target, target.rows)];
+        assert.deepEqual({ ...now, now: 0, changes: 0 }, { ...before, now: 0, changes: 0 });
+        assert.ok(now.changes > 0);
+        await withCrawl(target, async (crawl) => {
+          const { wrong, links, end } = await crawl.survey(target.rows, () => {});
+          assert.deepEqual([wrong, links, end], [[], walk.model.seen.size, walk.members[0]!.archive.end()]);
+          assert.equal(await crawl.note('identity'), '{"ü":1}');
+        });
+        await goOn(walk, target, shards);
+      }),
+    );
   });
 }
 
@@ -106,19 +132,40 @@ const goOn = async (walk: Walk, target: Target, shards: number): Promise<void> =
   const other = await openMember(target.folder, { url: target.url, archive, clock: walk.clock, shards });
   const every = Array.from({ length: shards }, (_, shard) => shard);
   try {
-    const bySite = (visits: readonly Visit[]): Visit[] => visits.map((visit) => ({ ...visit, lease: 0 })).toSorted((a, b) => (a.site < b.site ? -1 : 1));
+    const bySite = (visits: readonly Visit[]): Visit[] =>
+      visits.map((visit) => ({ ...visit, lease: 0 })).toSorted((a, b) => (a.site < b.site ? -1 : 1));
     for (let round = 0; round < 200; round++) {
-      const [mine, theirs] = [(await one.claim(ask({ delayMs: 500 }))).visits, (await other.claim(ask({ delayMs: 500, shards: every }))).visits];
+      const [mine, theirs] = [
+        (await one.claim(ask({ delayMs: 500 }))).visits,
+        (await other.claim(ask({ delayMs: 500, shards: every }))).visits,
+      ];
       assert.deepEqual(bySite(theirs), bySite(mine));
       await one.settle(mine.map((visit) => settlementOf(visit, { fate: round % 5 === 0 ? 'retry' : 'settled' })));
       await other.settle(theirs.map((visit) => settlementOf(visit, { fate: round % 5 === 0 ? 'retry' : 'settled' })));
       walk.clock.advance(10_000);
-      if (round === 3) for (const store of [one, other]) await store.steer([{ kind: 'retry-parked' }, { kind: 'release-held', sitePagesMax: null }]);
+      if (round === 3)
+        for (const store of [one, other])
+          await store.steer([{ kind: 'retry-parked' }, { kind: 'release-held', sitePagesMax: null }]);
     }
-    assert.equal((await other.admit([...walk.model.seen].map((url) => ({ ...link('x.example/'), url: url as never, site: new URL(url).hostname })))).admitted, 0, 'all are known');
+    assert.equal(
+      (
+        await other.admit(
+          [...walk.model.seen].map((url) => ({
+            ...link('x.example/'),
+            url: url as never,
+            site: new URL(url).hostname,
+          })),
+        )
+      ).admitted,
+      0,
+      'all are known',
+    );
     const [left, right] = [await one.census(), await other.census()];
     assert.deepEqual([right.settled, right.waiting, right.leased], [left.settled, 0, 0]);
-    assert.deepEqual(new Set(pagesOf(target.folder).map(({ url }) => url)), new Set(pagesOf(walk.members[0]!.folder).map(({ url }) => url)));
+    assert.deepEqual(
+      new Set(pagesOf(target.folder).map(({ url }) => url)),
+      new Set(pagesOf(walk.members[0]!.folder).map(({ url }) => url)),
+    );
   } finally {
     await other.close();
   }
@@ -132,10 +179,24 @@ test('redis: a line of which the first links are taken, and that takes several s
     await store.admit([...linksOf('x.example', 20), ...far, ...linksOf('y.example', 3)]);
     await store.settle((await store.claim(ask())).visits.map((visit) => settlementOf(visit)));
     const pieces = await piecesOf(walk, rowsOf(walk.members[0]!));
-    const linesOf = (of: string): string[] => pieces.flatMap((piece) => (piece.kind === 'line' && piece.site === of ? piece.links.map((one) => one.link.url) : []));
-    assert.deepEqual(linesOf('x.example'), [...linksOf('x.example', 20).slice(1), ...far].map(({ url }) => url));
-    assert.deepEqual(linesOf('y.example'), linksOf('y.example', 3).slice(1).map(({ url }) => url));
-    assert.ok(pieces.every((piece) => piece.kind !== 'line' || piece.links.length <= 600), 'in pieces of some hundred');
+    const linesOf = (of: string): string[] =>
+      pieces.flatMap((piece) =>
+        piece.kind === 'line' && piece.site === of ? piece.links.map((one) => one.link.url) : [],
+      );
+    assert.deepEqual(
+      linesOf('x.example'),
+      [...linksOf('x.example', 20).slice(1), ...far].map(({ url }) => url),
+    );
+    assert.deepEqual(
+      linesOf('y.example'),
+      linksOf('y.example', 3)
+        .slice(1)
+        .map(({ url }) => url),
+    );
+    assert.ok(
+      pieces.every((piece) => piece.kind !== 'line' || piece.links.length <= 600),
+      'in pieces of some hundred',
+    );
     const { wrong, links } = await withCrawl(walk, (crawl) => crawl.survey(rowsOf(walk.members[0]!), () => {}));
     assert.deepEqual([wrong, links], [[], 723]);
   });
@@ -146,9 +207,15 @@ test('redis: a crawl at work, or with pages of other members, does not come in p
     const [a, b] = walk.members;
     await b!.store.admit([...linksOf('x.example', 2), ...linksOf('y.example', 1)]);
     const visit = await claimOne(b!.store, { visits: 1 });
-    await assert.rejects(piecesOf(walk, rowsOf(a!)), isFault(/1 link is leased: the crawl is at work, or was killed/, /resume and stop it/));
+    await assert.rejects(
+      piecesOf(walk, rowsOf(a!)),
+      isFault(/1 link is leased: the crawl is at work, or was killed/, /resume and stop it/),
+    );
     await b!.store.settle([settlementOf(visit)]);
-    await assert.rejects(piecesOf(walk, rowsOf(a!)), isFault(/1 links are settled, but the rows of this directory have 0: the others lie with the member b/));
+    await assert.rejects(
+      piecesOf(walk, rowsOf(a!)),
+      isFault(/1 links are settled, but the rows of this directory have 0: the others lie with the member b/),
+    );
     assert.equal((await piecesOf(walk, rowsOf(b!))).at(-1)?.kind, 'tally');
   });
 });
@@ -160,13 +227,33 @@ test('redis: a line that cannot be read ends the move with the site it is of', a
     const [line] = await redis.keys(`{${walk.name}:*:line:x.example`);
     await redis.lset(line!, 0, 'nonsense');
     redis.disconnect();
-    await assert.rejects(piecesOf(walk, rowsOf(walk.members[0]!)), isFault(/the line of the site "x\.example" is broken/, /verify/));
+    await assert.rejects(
+      piecesOf(walk, rowsOf(walk.members[0]!)),
+      isFault(/the line of the site "x\.example" is broken/, /verify/),
+    );
   });
 });
 
-const SITE: Piece = { kind: 'site', site: 'x.example', state: 'open', pages: 0, pace: { dueAt: 1, delayMs: 0, crawlDelayMs: 0, responseMs: 0, failures: 0 } };
-const TALLY: Piece = { kind: 'tally', forgotten: 0, archivedBytes: 0, archive: { file: '', bytes: 0 }, marks: {}, notes: {} };
-const lineOf = (...paths: readonly string[]): Piece => ({ kind: 'line', site: 'x.example', links: paths.map((path) => ({ link: link(`x.example/${path}`), tries: 2 })) });
+const SITE: Piece = {
+  kind: 'site',
+  site: 'x.example',
+  state: 'open',
+  pages: 0,
+  pace: { dueAt: 1, delayMs: 0, crawlDelayMs: 0, responseMs: 0, failures: 0 },
+};
+const TALLY: Piece = {
+  kind: 'tally',
+  forgotten: 0,
+  archivedBytes: 0,
+  archive: { file: '', bytes: 0 },
+  marks: {},
+  notes: {},
+};
+const lineOf = (...paths: readonly string[]): Piece => ({
+  kind: 'line',
+  site: 'x.example',
+  links: paths.map((path) => ({ link: link(`x.example/${path}`), tries: 2 })),
+});
 
 test('redis: while a crawl is moved to a place nobody can work there, and a second try removes what the first left', async () => {
   for (const { url } of [server, cluster]) {
@@ -175,24 +262,31 @@ test('redis: while a crawl is moved to a place nobody can work there, and a seco
       const moving = isFault(/^the crawl ".*" is being moved here$/, /^run `gossamer migrate` again$/);
       await withCrawl(target, async (crawl) => {
         await crawl.beginMove();
-        await crawl.take([SITE, lineOf('1', '2'), { ...TALLY, notes: { other: 'left' }, marks: { left: 1 } }], target.rows);
+        await crawl.take(
+          [SITE, lineOf('1', '2'), { ...TALLY, notes: { other: 'left' }, marks: { left: 1 } }],
+          target.rows,
+        );
       }); // ended here: killed
       await assert.rejects(open(), moving);
-      await withCrawl(target, async (crawl) => {
-        await assert.rejects(crawl.keepNote('identity', '1'), moving);
-        assert.equal(await crawl.note('identity'), null);
-        await crawl.beginMove();
-        const begun = await crawl.reader('/nowhere/rows.db').census();
-        assert.deepEqual([begun.waiting, begun.sites.known, begun.marks], [0, 0, {}]);
-        await assert.rejects(crawl.keepNote('identity', '1'), moving);
-        await crawl.take([SITE, lineOf('1'), TALLY], target.rows);
-        await crawl.endMove(target.rows);
-        const { wrong, links } = await crawl.survey(target.rows, () => {});
-        assert.deepEqual([wrong, links, await crawl.note('other')], [[], 1, null]);
-        assert.equal(await crawl.keepNote('identity', '1'), '1');
-        await assert.rejects(crawl.beginMove(), isFault(/has a crawl ".*" already/));
-        assert.equal(await crawl.note('identity'), '1');
-      }, 5);
+      await withCrawl(
+        target,
+        async (crawl) => {
+          await assert.rejects(crawl.keepNote('identity', '1'), moving);
+          assert.equal(await crawl.note('identity'), null);
+          await crawl.beginMove();
+          const begun = await crawl.reader('/nowhere/rows.db').census();
+          assert.deepEqual([begun.waiting, begun.sites.known, begun.marks], [0, 0, {}]);
+          await assert.rejects(crawl.keepNote('identity', '1'), moving);
+          await crawl.take([SITE, lineOf('1'), TALLY], target.rows);
+          await crawl.endMove(target.rows);
+          const { wrong, links } = await crawl.survey(target.rows, () => {});
+          assert.deepEqual([wrong, links, await crawl.note('other')], [[], 1, null]);
+          assert.equal(await crawl.keepNote('identity', '1'), '1');
+          await assert.rejects(crawl.beginMove(), isFault(/has a crawl ".*" already/));
+          assert.equal(await crawl.note('identity'), '1');
+        },
+        5,
+      );
     });
   }
 });
@@ -202,7 +296,10 @@ test('redis: a whole crawl that is there is not touched by a move to its name', 
     await takeSteps(walk, 40);
     const before = await censusOf(walk, rowsOf(walk.members[0]!));
     await withCrawl(walk, (crawl) => assert.rejects(crawl.beginMove(), isFault(/has a crawl ".*" already/)));
-    assert.deepEqual({ ...(await censusOf(walk, rowsOf(walk.members[0]!))), now: 0, sitesDue: 0, next: null }, { ...before, now: 0, sitesDue: 0, next: null });
+    assert.deepEqual(
+      { ...(await censusOf(walk, rowsOf(walk.members[0]!))), now: 0, sitesDue: 0, next: null },
+      { ...before, now: 0, sitesDue: 0, next: null },
+    );
     assert.deepEqual((await withCrawl(walk, (crawl) => crawl.survey(rowsOf(walk.members[0]!), () => {}))).wrong, []);
   });
 });
@@ -221,17 +318,22 @@ test('redis: a crawl next to it, whose name begins alike, stays when one is remo
 
 test('redis: of two moves to one place at once the one that was overtaken brings nothing more, and does not end well', async () => {
   await withTarget(server.url, async (target) => {
-    await withCrawl(target, (first) => withCrawl(target, async (second) => {
-      const overtaken = isFault(/another process began to move a crawl/);
-      await first.beginMove();
-      await second.beginMove();
-      await assert.rejects(first.take([SITE, lineOf('1')], target.rows), overtaken);
-      await assert.rejects(first.take([{ ...TALLY, notes: { identity: 'of the first' } }], target.rows), overtaken);
-      await assert.rejects(first.endMove({ ...target.rows, rowsPath: `${target.rows.rowsPath}-1` }), overtaken);
-      await second.take([SITE, TALLY], target.rows);
-      await second.endMove(target.rows);
-      assert.deepEqual([(await second.survey(target.rows, () => {})).wrong, await second.note('identity')], [[], null]);
-    }));
+    await withCrawl(target, (first) =>
+      withCrawl(target, async (second) => {
+        const overtaken = isFault(/another process began to move a crawl/);
+        await first.beginMove();
+        await second.beginMove();
+        await assert.rejects(first.take([SITE, lineOf('1')], target.rows), overtaken);
+        await assert.rejects(first.take([{ ...TALLY, notes: { identity: 'of the first' } }], target.rows), overtaken);
+        await assert.rejects(first.endMove({ ...target.rows, rowsPath: `${target.rows.rowsPath}-1` }), overtaken);
+        await second.take([SITE, TALLY], target.rows);
+        await second.endMove(target.rows);
+        assert.deepEqual(
+          [(await second.survey(target.rows, () => {})).wrong, await second.note('identity')],
+          [[], null],
+        );
+      }),
+    );
   });
 });
 
@@ -240,7 +342,10 @@ test('redis: what comes without its site, or while Redis is gone, ends the move'
     await withCrawl(target, async (crawl) => {
       await assert.rejects(crawl.take([SITE], target.rows), isFault(/the move was not begun/));
       await crawl.beginMove();
-      await assert.rejects(crawl.take([lineOf('1')], target.rows), isFault(/links of "x\.example" came, but not the site/));
+      await assert.rejects(
+        crawl.take([lineOf('1')], target.rows),
+        isFault(/links of "x\.example" came, but not the site/),
+      );
     });
     const gate = await openGate(server.port);
     try {

@@ -1,4 +1,7 @@
-/** A Redis that forgets its scripts, restarts, or is gone for a while: the store waits, then goes on, and nothing is lost or done twice. */
+/**
+ * A Redis that forgets its scripts, restarts, or is gone for a while: the store waits, then goes on, and nothing is
+ * lost or done twice.
+ */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -33,9 +36,14 @@ const crawlOn = async (visitsMax = Infinity): Promise<number> => {
   let visited = 0;
   for (let idle = 0; idle < 3 && visited < visitsMax; ) {
     const { visits } = await store.claim(ask({ ...NO_DELAY, visits: 20 }));
-    await store.settle(visits.map((visit) => settlementOf(visit, {
-      records: recordsOf(visit.link.url), pace: { dueAt: visit.claimedAt, delayMs: 0, crawlDelayMs: 0, responseMs: 1, failures: 0 },
-    })));
+    await store.settle(
+      visits.map((visit) =>
+        settlementOf(visit, {
+          records: recordsOf(visit.link.url),
+          pace: { dueAt: visit.claimedAt, delayMs: 0, crawlDelayMs: 0, responseMs: 1, failures: 0 },
+        }),
+      ),
+    );
     visited += visits.length;
     idle = visits.length === 0 ? idle + 1 : 0;
     if (visits.length === 0) await sleep(20);
@@ -67,7 +75,10 @@ test('redis: after a restart of the server the crawl goes on, and the person is 
   await server.restart();
   assert.equal((await admitted).admitted, 5);
   const { visits } = await claimed;
-  assert.deepEqual(visits.filter(({ site }) => site === 'a.example').map((visit) => visit.link.url), ['https://a.example/5']);
+  assert.deepEqual(
+    visits.filter(({ site }) => site === 'a.example').map((visit) => visit.link.url),
+    ['https://a.example/5'],
+  );
   await store.settle(visits.map((visit) => settlementOf(visit, { fate: 'returned', pace: visit.pace })));
   assert.equal(await crawlOn(), 11);
   assert.deepEqual([saidOf(/does not answer \((ECONNREFUSED|ECONNRESET|.*)\); waiting$/), saidOf(/is back$/)], [1, 1]);
@@ -103,13 +114,22 @@ test('redis: a server that is killed again and again in the middle of everything
   assert.equal(rows.length, links.length, 'no page twice');
   for (const { url, place } of rows) assert.equal(new TextDecoder().decode(archive.read(place!)), `response ${url};`);
   const census = await store.census();
-  assert.deepEqual([census.settled.fetched, census.waiting, census.leased, census.archivedBytes], [links.length, 0, 0, archive.totalBytes()]);
+  assert.deepEqual(
+    [census.settled.fetched, census.waiting, census.leased, census.archivedBytes],
+    [links.length, 0, 0, archive.totalBytes()],
+  );
 });
 
 test('redis: closing ends the waiting for a server that is gone', async () => {
   await store.admit([link('a.example/1')]);
   await server.kill();
-  const waiting = [store.admit([link('a.example/2')]), store.claim(ask()), store.census(), store.steer([{ kind: 'retry-parked' }]), store.claim(ask({ pagesMax: 5 }))];
+  const waiting = [
+    store.admit([link('a.example/2')]),
+    store.claim(ask()),
+    store.census(),
+    store.steer([{ kind: 'retry-parked' }]),
+    store.claim(ask({ pagesMax: 5 })),
+  ];
   const refused = waiting.map((call) => assert.rejects(call, /the store is closed/));
   await sleep(100);
   await store.close();
@@ -131,7 +151,10 @@ test('redis-cluster: a node that is gone for a while is waited for', async () =>
     assert.equal(fresh + seen, 64);
     const census = await shared.census();
     assert.equal(census.waiting, 128);
-    assert.deepEqual(member.said.map((message) => message.replace(/^.* (does not answer|is back).*$/, '$1')), ['does not answer', 'is back']);
+    assert.deepEqual(
+      member.said.map((message) => message.replace(/^.* (does not answer|is back).*$/, '$1')),
+      ['does not answer', 'is back'],
+    );
   } finally {
     await shared.close();
     removeMember(member);

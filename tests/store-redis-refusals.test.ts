@@ -57,7 +57,10 @@ test('redis: a replica is refused with a sentence', async () => {
 test('redis: what is not a Redis is refused with a sentence', async () => {
   const web = createHttpServer((_, answer) => answer.end('hello')).listen(0, '127.0.0.1');
   await once(web, 'listening');
-  await refuses(`redis://127.0.0.1:${(web.address() as AddressInfo).port}`, /^what answers at 127\.0\.0\.1:\d+ is not a Redis$/);
+  await refuses(
+    `redis://127.0.0.1:${(web.address() as AddressInfo).port}`,
+    /^what answers at 127\.0\.0\.1:\d+ is not a Redis$/,
+  );
   web.closeAllConnections();
   web.close();
   await refuses('http://127.0.0.1/', /is not one of a Redis$/);
@@ -118,7 +121,8 @@ test('redis: a server that turns read-only, or cannot write to its disk, says so
   await redis.replicaof('NO', 'ONE');
   rmSync(turned.dir, { recursive: true });
   await redis.bgsave();
-  for (let tries = 0; tries < 500 && !(await redis.info('persistence')).includes('rdb_last_bgsave_status:err'); tries++) await sleep(10);
+  for (let tries = 0; tries < 500 && !(await redis.info('persistence')).includes('rdb_last_bgsave_status:err'); tries++)
+    await sleep(10);
   await assert.rejects(store.admit([link('a.example/3')]), /cannot write to its disk and so takes nothing more$/);
   assert.equal((await store.census()).waiting, 1);
   await store.close();
@@ -136,17 +140,22 @@ test('redis: a server that is full says so, keeps what it has whole, and takes m
   await store.admit([link('first.example/1')]);
   const visit = await claimOne(store);
   let taken = 1;
-  await assert.rejects(async () => {
-    for (let page = 0; page < 1_000; page++) {
-      const { admitted } = await store.admit(Array.from({ length: 200 }, (_, i) => link(`s.example/${'x'.repeat(100)}/${page}/${i}`)));
-      taken += admitted;
-    }
-  }, (fault) => {
-    assert.ok(fault instanceof StoreFault);
-    assert.match(fault.message, /is full and takes nothing more$/);
-    assert.match(fault.advice, /maxmemory/);
-    return true;
-  });
+  await assert.rejects(
+    async () => {
+      for (let page = 0; page < 1_000; page++) {
+        const { admitted } = await store.admit(
+          Array.from({ length: 200 }, (_, i) => link(`s.example/${'x'.repeat(100)}/${page}/${i}`)),
+        );
+        taken += admitted;
+      }
+    },
+    (fault) => {
+      assert.ok(fault instanceof StoreFault);
+      assert.match(fault.message, /is full and takes nothing more$/);
+      assert.match(fault.advice, /maxmemory/);
+      return true;
+    },
+  );
   const census = await store.census();
   assert.deepEqual([census.waiting, census.leased], [taken - 1, 1], 'no link half taken');
   await assert.rejects(store.settle([settlementOf(visit)]), /is full/);
@@ -157,7 +166,10 @@ test('redis: a server that is full says so, keeps what it has whole, and takes m
   await store.close();
   store = await openMember(folder, { url: full.url, archive });
   assert.equal((await store.admit(linksOf('t.example', 3))).admitted, 3);
-  assert.deepEqual(pagesOf(folder).map(({ url }) => url), ['https://first.example/1']);
+  assert.deepEqual(
+    pagesOf(folder).map(({ url }) => url),
+    ['https://first.example/1'],
+  );
   await store.close();
   redis.disconnect();
   await full.remove();

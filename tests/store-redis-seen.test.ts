@@ -32,7 +32,8 @@ after(async () => {
   await server.remove();
 });
 
-const linkTo = (n: number) => link(`${SITE}/a/page/${n}.html`, { via: `https://${SITE}/list/${Math.floor(n / 10_000)}` });
+const linkTo = (n: number) =>
+  link(`${SITE}/a/page/${n}.html`, { via: `https://${SITE}/list/${Math.floor(n / 10_000)}` });
 const keyOf = (what: string): string => `{${folder.crawl}:${shardOf(SITE)}}:${what}`;
 
 test('redis: known URLs lie in sets that are split as they grow, each fingerprint in the set that is its own', async () => {
@@ -62,7 +63,15 @@ test('redis: known URLs lie in sets that are split as they grow, each fingerprin
 
 test('redis: each of them is known, and its neighbours are not', async () => {
   for (let from = 0; from < URLS; from += 10_000) {
-    assert.equal((await store.admit(Array.from({ length: 10_000 }, (_, i) => linkTo(from + i)), 1)).seen, 10_000);
+    assert.equal(
+      (
+        await store.admit(
+          Array.from({ length: 10_000 }, (_, i) => linkTo(from + i)),
+          1,
+        )
+      ).seen,
+      10_000,
+    );
   }
   assert.equal((await store.admit([linkTo(URLS), linkTo(URLS + 1)])).admitted, 2);
 });
@@ -74,7 +83,10 @@ test('redis: a line lies in blocks of bounded length, of one page each, and is r
   const length = blocks.length;
   for (let n = 0; n < 200; n++) {
     const { visits } = await store.claim(ask({ delayMs: 0 }));
-    assert.deepEqual(visits.map((visit) => [visit.link.url, visit.link.via]), [[linkTo(n).url, linkTo(n).via]]);
+    assert.deepEqual(
+      visits.map((visit) => [visit.link.url, visit.link.via]),
+      [[linkTo(n).url, linkTo(n).via]],
+    );
     await store.settle(visits.map((visit) => settlementOf(visit, { pace: { ...visit.pace, dueAt: visit.claimedAt } })));
   }
   assert.ok((await redis.llen(keyOf(`line:${SITE}`))) < length, 'what is read goes');

@@ -46,7 +46,11 @@ storeContract('sqlite', async ({ clock, archive, from }) => {
 test('sqlite: the claim reads its sites from the due index, in order, without sorting', () => {
   const dir = folder();
   const db = openDatabase(join(dir, 'crawl.db'));
-  const plan = db.prepare(`EXPLAIN QUERY PLAN ${DUE_SQL}`).all(0, 0, 1).map((row) => String(row['detail'])).join('\n');
+  const plan = db
+    .prepare(`EXPLAIN QUERY PLAN ${DUE_SQL}`)
+    .all(0, 0, 1)
+    .map((row) => String(row['detail']))
+    .join('\n');
   db.close();
   rmSync(dir, { recursive: true });
   assert.match(plan, /SEARCH site USING INDEX site_due \(shard=\? AND due_at<\?\)/);
@@ -57,7 +61,8 @@ test('sqlite: a database with another number of shards than its crawl is refused
   const dir = folder();
   const path = join(dir, 'crawl.db');
   openDatabase(path, 7).close();
-  const open = (shards: number) => openSqliteStore({ path, shards, clock: () => createManualClock(), archive: () => openMemoryArchive() });
+  const open = (shards: number) =>
+    openSqliteStore({ path, shards, clock: () => createManualClock(), archive: () => openMemoryArchive() });
   assert.throws(() => open(64), /has 7 shards, but crawl\.json says 64/);
   await open(7).close();
   rmSync(dir, { recursive: true });
@@ -70,7 +75,12 @@ test('sqlite: a database of an unknown layout is refused with a sentence', () =>
   db.exec('PRAGMA user_version = 99');
   db.close();
   assert.throws(
-    () => openSqliteStore({ path, clock: () => assert.fail('no clock is needed'), archive: () => assert.fail('no archive is needed') }),
+    () =>
+      openSqliteStore({
+        path,
+        clock: () => assert.fail('no clock is needed'),
+        archive: () => assert.fail('no archive is needed'),
+      }),
     /has layout 99, this program knows 3/,
   );
   rmSync(dir, { recursive: true });

@@ -14,35 +14,62 @@ const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const LINES_MAX = 400;
 
-/** From the door to the ground: a room imports only from rooms further down. Rooms of one row are blind to each other. */
+/**
+ * From the door to the ground: a room imports only from rooms further down. Rooms of one row are blind to each other.
+ */
 const LAYERS: readonly (readonly string[])[] = [
-  ['index'], ['cli'], ['crawl'], ['threads'], ['store'], ['frontier'],
+  ['index'],
+  ['cli'],
+  ['crawl'],
+  ['threads'],
+  ['store'],
+  ['frontier'],
   ['politeness', 'fetch', 'parse', 'archive', 'observe', 'world'],
-  ['url'], ['model'], ['lib'],
+  ['url'],
+  ['model'],
+  ['lib'],
 ];
 
 const roomOf = (file: string): string => file.split('/')[1]!.replace(/\.ts$/, '');
 const layerOf = (file: string): number => LAYERS.findIndex((rooms) => rooms.includes(roomOf(file)));
 const importsOf = (file: string): string[] =>
-  [...textOf(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) => relative(root, join(root, dirname(file), path!)));
+  [...textOf(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) =>
+    relative(root, join(root, dirname(file), path!)),
+  );
 
 /** What a clone has at its top. */
-const AT_TOP = /^(\.ci|bench|bin|demo|deploy|docs|examples|src|tests|tools|\.gitignore|\.npmrc|CHANGELOG\.md|README\.md|package(-lock)?\.json|tsconfig(\.\w+)?\.json)$/;
+const AT_TOP =
+  /^(\.ci|bench|bin|demo|deploy|docs|examples|src|tests|tools|\.gitignore|\.npmrc|CHANGELOG\.md|README\.md|package(-lock)?\.json|tsconfig(\.\w+)?\.json)$/;
 
 test('nothing was committed that a run or a tool left lying about', (t) => {
   const { status, stdout } = spawnSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' });
   if (status !== 0) return t.skip('not a clone');
-  assert.deepEqual([...new Set(stdout.trim().split('\n').map((file) => file.split('/')[0]!))].filter((name) => !AT_TOP.test(name)), []);
+  assert.deepEqual(
+    [
+      ...new Set(
+        stdout
+          .trim()
+          .split('\n')
+          .map((file) => file.split('/')[0]!),
+      ),
+    ].filter((name) => !AT_TOP.test(name)),
+    [],
+  );
 });
 
 test('every source file belongs to a room', () => {
-  assert.deepEqual(sources.filter((file) => layerOf(file) < 0), []);
+  assert.deepEqual(
+    sources.filter((file) => layerOf(file) < 0),
+    [],
+  );
 });
 
 test('imports point one way: a room knows only rooms below it', () => {
-  const wrong = sources.flatMap((file) => importsOf(file)
-    .filter((target) => roomOf(target) !== roomOf(file) && layerOf(target) <= layerOf(file))
-    .map((target) => `${file} imports ${target}`));
+  const wrong = sources.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => roomOf(target) !== roomOf(file) && layerOf(target) <= layerOf(file))
+      .map((target) => `${file} imports ${target}`),
+  );
   assert.deepEqual(wrong, []);
 });
 
@@ -61,26 +88,47 @@ test('no imports go round in a circle, types included', () => {
 
 test(`no file has more than ${LINES_MAX} lines`, () => {
   const all = [...sources, ...globSync('{tests,tools,bench,demo}/**/*.ts', { cwd: root })];
-  assert.deepEqual(all.filter((file) => textOf(file).split('\n').length > LINES_MAX + 1), []);
+  assert.deepEqual(
+    all.filter((file) => textOf(file).split('\n').length > LINES_MAX + 1),
+    [],
+  );
 });
 
 test('every source file opens with a sentence', () => {
-  assert.deepEqual(sources.filter((file) => !/^\/\*\*[^]*?\w[^]*?[.?!][^]*?\*\//.test(textOf(file).slice(0, 1_500))), []);
+  assert.deepEqual(
+    sources.filter((file) => !/^\/\*\*[^]*?\w[^]*?[.?!][^]*?\*\//.test(textOf(file).slice(0, 1_500))),
+    [],
+  );
 });
 
 test('no name is a shelf word', () => {
   const shelf = /(?:manager|helper|util|misc|handler)/i;
   const names = sources.flatMap((file) => [
     file,
-    ...[...textOf(file).matchAll(/\b(?:const|function|class|interface|type)\s+(\w+)/g)].map(([, name]) => `${file}: ${name}`),
+    ...[...textOf(file).matchAll(/\b(?:const|function|class|interface|type)\s+(\w+)/g)].map(
+      ([, name]) => `${file}: ${name}`,
+    ),
   ]);
-  assert.deepEqual(names.filter((name) => shelf.test(name.split(': ').at(-1)!)), []);
+  assert.deepEqual(
+    names.filter((name) => shelf.test(name.split(': ').at(-1)!)),
+    [],
+  );
 });
 
 test('time and chance come from few places', () => {
   // The clock is handed in; wall time for people (logs, terminal, names of files) is not the crawl's time.
-  const allowed = ['src/lib/clock.ts', 'src/cli/', 'src/observe/', 'src/world/', 'src/crawl/folder.ts', 'src/threads/store-thread.ts', 'src/store/sqlite/reader.ts'];
-  const wrong = sources.filter((file) => /Date\.now\(|Math\.random\(/.test(textOf(file)) && !allowed.some((prefix) => file.startsWith(prefix)));
+  const allowed = [
+    'src/lib/clock.ts',
+    'src/cli/',
+    'src/observe/',
+    'src/world/',
+    'src/crawl/folder.ts',
+    'src/threads/store-thread.ts',
+    'src/store/sqlite/reader.ts',
+  ];
+  const wrong = sources.filter(
+    (file) => /Date\.now\(|Math\.random\(/.test(textOf(file)) && !allowed.some((prefix) => file.startsWith(prefix)),
+  );
   assert.deepEqual(wrong, []);
 });
 
@@ -89,9 +137,15 @@ test('the reference pages are those that the code would write', () => {
 });
 
 test('every dependency has its line in a decision page', () => {
-  const { dependencies, devDependencies } = JSON.parse(textOf('package.json')) as Record<string, Record<string, string>>;
+  const { dependencies, devDependencies } = JSON.parse(textOf('package.json')) as Record<
+    string,
+    Record<string, string>
+  >;
   const page = textOf('docs/decisions/dependencies.md');
-  assert.deepEqual(Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !page.includes(`\`${name}\``)), []);
+  assert.deepEqual(
+    Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !page.includes(`\`${name}\``)),
+    [],
+  );
 });
 
 test('the lock file names no registry', () => {

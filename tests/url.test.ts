@@ -72,21 +72,44 @@ test('a relative address is resolved against its base', () => {
 
 test('an address comes with its origin, its host without port, and its path with the query', () => {
   assert.deepEqual(canonicalize('https://u@A.example.org.:8443/b/?c#d'), {
-    url: 'https://a.example.org:8443/b/?c', origin: 'https://a.example.org:8443', host: 'a.example.org', path: '/b/?c',
+    url: 'https://a.example.org:8443/b/?c',
+    origin: 'https://a.example.org:8443',
+    host: 'a.example.org',
+    path: '/b/?c',
   });
   assert.deepEqual(canonicalize('http://[::1]:81'), {
-    url: 'http://[::1]:81/', origin: 'http://[::1]:81', host: '[::1]', path: '/',
+    url: 'http://[::1]:81/',
+    origin: 'http://[::1]:81',
+    host: '[::1]',
+    path: '/',
   });
   assert.deepEqual(canonicalize('http://[::1]'), {
-    url: 'http://[::1]/', origin: 'http://[::1]', host: '[::1]', path: '/',
+    url: 'http://[::1]/',
+    origin: 'http://[::1]',
+    host: '[::1]',
+    path: '/',
   });
 });
 
 test('what is not an address of a web page is refused by name', () => {
-  for (const raw of ['mailto:a@example.org', 'javascript:void(0)', 'ftp://example.org/', 'data:,x', 'tel:+1', 'file:///etc']) {
+  for (const raw of [
+    'mailto:a@example.org',
+    'javascript:void(0)',
+    'ftp://example.org/',
+    'data:,x',
+    'tel:+1',
+    'file:///etc',
+  ]) {
     assert.equal(canonical(raw, 'http://example.org/'), 'not-http', raw);
   }
-  for (const raw of ['/relative', 'http://', 'http://exa mple.org/', 'http://example.org:99999/', 'http://1.2.3.4.5/', '']) {
+  for (const raw of [
+    '/relative',
+    'http://',
+    'http://exa mple.org/',
+    'http://example.org:99999/',
+    'http://1.2.3.4.5/',
+    '',
+  ]) {
     assert.equal(canonical(raw), 'not-a-url', raw);
   }
 });
@@ -107,7 +130,11 @@ test('an address of 2,000 characters is taken and one more is too long', () => {
   assert.equal(canonical(longest), longest);
   assert.equal(canonical(`${longest}a`), 'too-long');
   assert.equal(canonical(`${longest}#and a fragment`), longest, 'only the canonical form is measured');
-  assert.equal(canonical(`http://example.org/#${'a'.repeat(1_000_000)}`), 'too-long', 'but endless text is not even parsed');
+  assert.equal(
+    canonical(`http://example.org/#${'a'.repeat(1_000_000)}`),
+    'too-long',
+    'but endless text is not even parsed',
+  );
 });
 
 test('a base that is no address, or endless, spoils relative addresses only', () => {
@@ -118,12 +145,110 @@ test('a base that is no address, or endless, spoils relative addresses only', ()
   }
 });
 
-const BASES = ['http://a.example/', 'https://a.example/deep/er/page?x=1', 'HTTP://A.Example:80/x', 'https://a.example.:8443/', 'http://me:pw@a.example/b', 'http://[::1]:8080/', 'http://0x7f.1/', 'https://b\u00fccher.example/', 'http://..bad/', 'data:text/html,x', 'not a url', ''];
+const BASES = [
+  'http://a.example/',
+  'https://a.example/deep/er/page?x=1',
+  'HTTP://A.Example:80/x',
+  'https://a.example.:8443/',
+  'http://me:pw@a.example/b',
+  'http://[::1]:8080/',
+  'http://0x7f.1/',
+  'https://b\u00fccher.example/',
+  'http://..bad/',
+  'data:text/html,x',
+  'not a url',
+  '',
+];
 /** What plain addresses are made of, and what makes one not plain. */
-const PIECES = ['/', '/', '/', 'a', 'Z9', '_', '-', '~', '.', '..', '?', '=', '&', '#', '%', '%41', '%2e', '\\', ' ', '\n', '\t', '@', ':', '|', '+', ',', ';', '\u00e9', 'x1', 'b.html', 'http://a.example', 'https://a.example', 'http://a.example:80', 'https://a.example:8443', 'HTTP://A.EXAMPLE', 'http:', '//c.example', 'javascript:'];
+const PIECES = [
+  '/',
+  '/',
+  '/',
+  'a',
+  'Z9',
+  '_',
+  '-',
+  '~',
+  '.',
+  '..',
+  '?',
+  '=',
+  '&',
+  '#',
+  '%',
+  '%41',
+  '%2e',
+  '\\',
+  ' ',
+  '\n',
+  '\t',
+  '@',
+  ':',
+  '|',
+  '+',
+  ',',
+  ';',
+  '\u00e9',
+  'x1',
+  'b.html',
+  'http://a.example',
+  'https://a.example',
+  'http://a.example:80',
+  'https://a.example:8443',
+  'HTTP://A.EXAMPLE',
+  'http:',
+  '//c.example',
+  'javascript:',
+];
 
-const HOSTS = ['a.example', 'a', 'a.b.c.d.example', 'A.example', '-.example', 'a--b.example', '-a-.example', 'xn--bcher-kva.example', 'xn--x.example', 'xn--a.example', 'xn--abc-.example', 'xn--zzzzzzz.example', 'xn--99999999.example', 'xn--.example', 'a.xn--p1ai', 'a.xn--zz', 'a.xnx', '1.2.3.4', '1.2.3.4.example', '1.2', '0x7f.1', '0x.a', 'a.0x1', 'a.1', 'a.09', 'a.1a', 'a.e', 'a..example', '.a.example', 'a.example.', 'a_b.example', 'a%2e.example', 'a.\u00e9', 'a b.example', 'me@a.example', 'a.example:', '[::1]', 'localhost', 'xxn--a.example', 'a.axn--b.example',
-  `${'a'.repeat(63)}.example`, `${'a'.repeat(64)}.example`, `${'a.'.repeat(122)}example`, `${'a.'.repeat(123)}example`, `${'a.'.repeat(124)}example`, `${'a.'.repeat(200)}example`];
+const HOSTS = [
+  'a.example',
+  'a',
+  'a.b.c.d.example',
+  'A.example',
+  '-.example',
+  'a--b.example',
+  '-a-.example',
+  'xn--bcher-kva.example',
+  'xn--x.example',
+  'xn--a.example',
+  'xn--abc-.example',
+  'xn--zzzzzzz.example',
+  'xn--99999999.example',
+  'xn--.example',
+  'a.xn--p1ai',
+  'a.xn--zz',
+  'a.xnx',
+  '1.2.3.4',
+  '1.2.3.4.example',
+  '1.2',
+  '0x7f.1',
+  '0x.a',
+  'a.0x1',
+  'a.1',
+  'a.09',
+  'a.1a',
+  'a.e',
+  'a..example',
+  '.a.example',
+  'a.example.',
+  'a_b.example',
+  'a%2e.example',
+  'a.\u00e9',
+  'a b.example',
+  'me@a.example',
+  'a.example:',
+  '[::1]',
+  'localhost',
+  'xxn--a.example',
+  'a.axn--b.example',
+  `${'a'.repeat(63)}.example`,
+  `${'a'.repeat(64)}.example`,
+  `${'a.'.repeat(122)}example`,
+  `${'a.'.repeat(123)}example`,
+  `${'a.'.repeat(124)}example`,
+  `${'a.'.repeat(200)}example`,
+];
 
 test('an address that is plain is what parsing makes of it', () => {
   const chance = createChance(11);
@@ -132,21 +257,29 @@ test('an address that is plain is what parsing makes of it', () => {
     const resolve = resolverOf(base);
     const same = (raw: string): void => {
       const parsed = canonicalize(` ${raw}`, base); // the blank goes, but it is not plain with it
-      assert.deepEqual([canonicalize(raw, base), resolve(raw)], [parsed, parsed], JSON.stringify([raw.slice(0, 100), base]));
+      assert.deepEqual(
+        [canonicalize(raw, base), resolve(raw)],
+        [parsed, parsed],
+        JSON.stringify([raw.slice(0, 100), base]),
+      );
     };
-    for (const first of ['', ...PIECES]) for (const second of PIECES) for (const third of ['', ...PIECES]) same(first + second + third);
+    for (const first of ['', ...PIECES])
+      for (const second of PIECES) for (const third of ['', ...PIECES]) same(first + second + third);
     for (let i = 0; i < 20_000; i++) {
       const raw = Array.from({ length: 1 + chance(9) }, () => PIECES[chance(PIECES.length)]).join('');
       same(raw);
       if (/^\/[\w/]+$/.test(raw)) plain.path++;
       if (/^https?:\/\/a\.example\/[\w/]*$/.test(raw)) plain.url++;
     }
-    for (const length of [URL_CHARS_MAX - 30, URL_CHARS_MAX]) for (let i = 0; i < 40; i++) for (const head of ['/', 'http://c.example/']) same(head + 'x'.repeat(length - i));
+    for (const length of [URL_CHARS_MAX - 30, URL_CHARS_MAX])
+      for (let i = 0; i < 40; i++) for (const head of ['/', 'http://c.example/']) same(head + 'x'.repeat(length - i));
   }
-  for (const host of HOSTS) for (const rest of ['', '/', '/a', ':80/', ':8080/a', '?q', '/?q', '/a?']) for (const scheme of ['http://', 'https://', 'HTTP://', 'ftp://', 'http:/', 'http:', 'http//', '']) {
-    const raw = scheme + host + rest;
-    assert.deepEqual(canonicalize(raw), canonicalize(` ${raw}`), raw);
-  }
+  for (const host of HOSTS)
+    for (const rest of ['', '/', '/a', ':80/', ':8080/a', '?q', '/?q', '/a?'])
+      for (const scheme of ['http://', 'https://', 'HTTP://', 'ftp://', 'http:/', 'http:', 'http//', '']) {
+        const raw = scheme + host + rest;
+        assert.deepEqual(canonicalize(raw), canonicalize(` ${raw}`), raw);
+      }
   assert.ok(plain.path > 300 && plain.url > 100, JSON.stringify(plain));
 });
 
@@ -158,9 +291,65 @@ test('escapes are never decoded into something that has another meaning', () => 
 });
 
 const ODDMENTS = [
-  'a', 'B', '0', '.', '..', '/', '//', '\\', '?', '#', '@', ':', ':80', ':443', ':8080', '%', '%2', '%2e', '%2E', '%41', '%7e',
-  '%25', '%2f', '%c3%a9', '%00', '|', '^', '{', '}', '`', '"', "'", '<', ' ', '\t', '\n', '+', '&', '=', ';', '~', '*', '$', '[', ']',
-  'é', 'ß', '日本', '\u{1F600}', '\uD800', '\u00AD', '。', 'xn--', 'xn--bcher-kva', '[::1]', '1.2.3.4', '0x7f', 'www.', 'example.org',
+  'a',
+  'B',
+  '0',
+  '.',
+  '..',
+  '/',
+  '//',
+  '\\',
+  '?',
+  '#',
+  '@',
+  ':',
+  ':80',
+  ':443',
+  ':8080',
+  '%',
+  '%2',
+  '%2e',
+  '%2E',
+  '%41',
+  '%7e',
+  '%25',
+  '%2f',
+  '%c3%a9',
+  '%00',
+  '|',
+  '^',
+  '{',
+  '}',
+  '`',
+  '"',
+  "'",
+  '<',
+  ' ',
+  '\t',
+  '\n',
+  '+',
+  '&',
+  '=',
+  ';',
+  '~',
+  '*',
+  '$',
+  '[',
+  ']',
+  'é',
+  'ß',
+  '日本',
+  '\u{1F600}',
+  '\uD800',
+  '\u00AD',
+  '。',
+  'xn--',
+  'xn--bcher-kva',
+  '[::1]',
+  '1.2.3.4',
+  '0x7f',
+  'www.',
+  'example.org',
 ];
 
 test('the canonical form of a canonical form is itself', () => {
@@ -205,7 +394,15 @@ test('two users of a private suffix are two sites, two hosts of a domain are one
 });
 
 test('the site of a site is itself', () => {
-  for (const host of ['a.b.example.org', 'x.github.io', 'github.io', '1.2.3.4', 'a.b.ck', 'x.kawasaki.jp', 'y.x.kawasaki.jp']) {
+  for (const host of [
+    'a.b.example.org',
+    'x.github.io',
+    'github.io',
+    '1.2.3.4',
+    'a.b.ck',
+    'x.kawasaki.jp',
+    'y.x.kawasaki.jp',
+  ]) {
     assert.equal(siteOf(siteOf(host)), siteOf(host), host);
   }
 });
@@ -220,8 +417,14 @@ test('what decides a shard never changes without its version', () => {
   assert.equal(fingerprint('https://example.org/a?b=c'), 0xbd7ada2e9cfac699n);
   assert.equal(fingerprint('é日本'), 0xc80b5879e85aefa7n);
   assert.equal(SHARDS, 64);
-  assert.deepEqual(['example.org', 'example.com', 'one.github.io', '127.0.0.1', ''].map((site) => shardOf(site)), [53, 9, 28, 39, 25]);
-  assert.deepEqual([1, 2, 7, 1000].map((shards) => shardOf('example.org', shards)), [0, 1, 3, 797]);
+  assert.deepEqual(
+    ['example.org', 'example.com', 'one.github.io', '127.0.0.1', ''].map((site) => shardOf(site)),
+    [53, 9, 28, 39, 25],
+  );
+  assert.deepEqual(
+    [1, 2, 7, 1000].map((shards) => shardOf('example.org', shards)),
+    [0, 1, 3, 797],
+  );
 });
 
 test('sites spread evenly over the shards', () => {

@@ -30,7 +30,14 @@ const KIB = 1024;
 const from = (start: number, count: number): number[] => Array.from({ length: count }, (_, i) => start + i);
 
 test('a filler has any length that is asked for, also where the digits of its Content-Length or its blocks grow', () => {
-  for (const bytes of [...from(FILLER_BYTES_MIN, 1_200), ...from(10_200, 100), ...from(65_500, 400), ...from(100_200, 100), ...from(1_000_300, 60), 3_500_001]) {
+  for (const bytes of [
+    ...from(FILLER_BYTES_MIN, 1_200),
+    ...from(10_200, 100),
+    ...from(65_500, 400),
+    ...from(100_200, 100),
+    ...from(1_000_300, 60),
+    3_500_001,
+  ]) {
     let end = 0;
     for (const made of fillers(bytes, FILE)) {
       const unpacked = unpackMember(Buffer.from(made.buffer, made.byteOffset, made.length));
@@ -46,7 +53,12 @@ test('a filler has any length that is asked for, also where the digits of its Co
 
 test('an independent reader and gzip itself pass over fillers of every size', async () => {
   const sizes = [FILLER_BYTES_MIN, 300, 1_000, 65_563, 65_564, 200_000, 2_500_000];
-  const page = packMember(Buffer.from('WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:1>\r\nWARC-Date: 2026-11-15T20:45:00Z\r\nWARC-Target-URI: http://a.example/\r\nContent-Length: 2\r\n\r\nok\r\n\r\n'), false);
+  const page = packMember(
+    Buffer.from(
+      'WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:1>\r\nWARC-Date: 2026-11-15T20:45:00Z\r\nWARC-Target-URI: http://a.example/\r\nContent-Length: 2\r\n\r\nok\r\n\r\n',
+    ),
+    false,
+  );
   const path = join(dir, 'between.warc.gz');
   writeFileSync(path, Buffer.concat(sizes.flatMap((bytes) => [page, ...fillers(bytes, FILE)])));
   gunzipSync(readFileSync(path));
@@ -76,20 +88,36 @@ const assertReadByAll = async (scene: Scene): Promise<void> => {
 
 test('a damaged record stops other readers; after the repair they read every file to its end', () =>
   open(async (scene) => {
-    const damaged = scene.files().slice(1, 4).map((file) => scene.pageIn(file));
+    const damaged = scene
+      .files()
+      .slice(1, 4)
+      .map((file) => scene.pageIn(file));
     const { file: first, offset: firstAt } = damaged[0]!;
     const behind = readByUs(scene.path(first)).filter(({ offset }) => offset > firstAt);
-    for (const { file, offset } of damaged) scene.flip(file, offset + 11); // the length of its block: not all readers look at checksums
+    // the length of its block: not all readers look at checksums
+    for (const { file, offset } of damaged) scene.flip(file, offset + 11);
     assert.ok(behind.length > 10);
-    assert.deepEqual((await readByOthers(scene.path(first))).filter(({ offset }) => offset > firstAt), []); // it ends there, without a word
+    assert.deepEqual(
+      (await readByOthers(scene.path(first))).filter(({ offset }) => offset > firstAt),
+      [],
+    ); // it ends there, without a word
     const sizes = scene.files().map((file) => readFileSync(scene.path(file)).length);
     const { repaired } = await scene.verify(true);
-    assert.ok(repaired?.includes('3 damaged stretches were filled, so that other readers pass over them'), String(repaired));
+    assert.ok(
+      repaired?.includes('3 damaged stretches were filled, so that other readers pass over them'),
+      String(repaired),
+    );
     await assertReadByAll(scene);
     for (const { file, offset, group_length } of damaged) {
-      assert.deepEqual(readByUs(scene.path(file)).filter(({ type }) => type === 'metadata'), [{ type: 'metadata', offset, length: group_length }]);
+      assert.deepEqual(
+        readByUs(scene.path(file)).filter(({ type }) => type === 'metadata'),
+        [{ type: 'metadata', offset, length: group_length }],
+      );
     }
-    assert.deepEqual(scene.files().map((file) => readFileSync(scene.path(file)).length), sizes);
+    assert.deepEqual(
+      scene.files().map((file) => readFileSync(scene.path(file)).length),
+      sizes,
+    );
     await assertGoesOn(scene);
     await assertReadByAll(scene);
   }));
@@ -107,8 +135,12 @@ for (const [when, left] of Object.entries(HALF)) {
       const damaged = readFileSync(scene.path(file));
       await scene.verify(true);
       writeFileSync(scene.path(file), left(damaged, readFileSync(scene.path(file)), offset + 90));
-      assert.deepEqual(namedIn(await scene.verify()), [`${file} offset ${offset}: ${writeCount(group_length)} bytes that are listed in dead-records.txt cannot be read, and stop other readers`]);
-      assert.deepEqual((await assertRepairs(scene)).repaired, ['1 damaged stretch was filled, so that other readers pass over it']);
+      assert.deepEqual(namedIn(await scene.verify()), [
+        `${file} offset ${offset}: ${writeCount(group_length)} bytes that are listed in dead-records.txt cannot be read, and stop other readers`,
+      ]);
+      assert.deepEqual((await assertRepairs(scene)).repaired, [
+        '1 damaged stretch was filled, so that other readers pass over it',
+      ]);
       await assertReadByAll(scene);
     }));
 }
@@ -130,9 +162,17 @@ test('what a page points to is never written over, whatever the list says', () =
     scene.flip(file, offset + 100);
     const before = readFileSync(scene.path(file));
     const checked = openToCheck(join(scene.dir, 'crawl.db'));
-    const filled = (from: number, to: number): number => fillDead(join(scene.dir, 'warc'), checked, [{ file, offset: from, bytes: to - from, why: 'test' }]);
+    const filled = (from: number, to: number): number =>
+      fillDead(join(scene.dir, 'warc'), checked, [{ file, offset: from, bytes: to - from, why: 'test' }]);
     try {
-      assert.deepEqual([filled(offset, offset + group_length), filled(offset - 300, offset + 1), filled(offset + group_length - 1, offset + group_length + 300)], [0, 0, 0]);
+      assert.deepEqual(
+        [
+          filled(offset, offset + group_length),
+          filled(offset - 300, offset + 1),
+          filled(offset + group_length - 1, offset + group_length + 300),
+        ],
+        [0, 0, 0],
+      );
       assert.deepEqual(readFileSync(scene.path(file)), before);
       scene.sql('DELETE FROM page WHERE file = ? AND offset = ?', file, offset);
       assert.equal(filled(offset, offset + group_length), 1);
@@ -144,7 +184,10 @@ test('what a page points to is never written over, whatever the list says', () =
 test('what was listed behind the new end of the archive is off the list: new records will lie there', () =>
   open(async (scene) => {
     const file = scene.files().at(-1)!;
-    const [, , early, , late] = scene.sql("SELECT * FROM page WHERE file = ? AND digest <> '' ORDER BY offset", file) as { offset: number }[];
+    const [, , early, , late] = scene.sql(
+      "SELECT * FROM page WHERE file = ? AND digest <> '' ORDER BY offset",
+      file,
+    ) as { offset: number }[];
     scene.flip(file, late!.offset + 100);
     await scene.verify(true);
     truncateSync(scene.path(file), early!.offset + 100);
@@ -163,12 +206,24 @@ test('without the list, a filler is known by what it says', () =>
 
 test('members that are stored, packed, or partly both read back as they were', () => {
   const noise = Buffer.concat(from(0, 4_000).map((n) => createHash('sha512').update(String(n)).digest()));
-  for (const raw of [Buffer.alloc(0), Buffer.from('one'), Buffer.alloc(65_535, 'a'), noise.subarray(0, 65_536), noise, Buffer.concat([noise, Buffer.alloc(100_000, 'words ')])]) {
-    for (const member of [Buffer.from(packMember(raw, true)), Buffer.from(gzipSync(raw)), Buffer.from(gzipSync(raw, { level: 0 }))]) {
+  for (const raw of [
+    Buffer.alloc(0),
+    Buffer.from('one'),
+    Buffer.alloc(65_535, 'a'),
+    noise.subarray(0, 65_536),
+    noise,
+    Buffer.concat([noise, Buffer.alloc(100_000, 'words ')]),
+  ]) {
+    for (const member of [
+      Buffer.from(packMember(raw, true)),
+      Buffer.from(gzipSync(raw)),
+      Buffer.from(gzipSync(raw, { level: 0 })),
+    ]) {
       member[9] = 0xff; // the system, which Node names and we do not
       const unpacked = unpackMember(Buffer.concat([member, member]));
       assert.ok(unpacked.kind === 'whole' && unpacked.length === member.length && unpacked.raw.equals(raw));
-      for (const cut of [0, 9, 12, 14, member.length >>> 1, member.length - 9, member.length - 1]) assert.equal(unpackMember(member.subarray(0, cut)).kind, 'short', `cut at ${cut}`);
+      for (const cut of [0, 9, 12, 14, member.length >>> 1, member.length - 9, member.length - 1])
+        assert.equal(unpackMember(member.subarray(0, cut)).kind, 'short', `cut at ${cut}`);
     }
   }
 });

@@ -17,20 +17,34 @@ after(remove);
 test('a page that is settled twice is named, and one stays', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
-    scene.sql(`INSERT INTO page SELECT (SELECT max(id) + 1 FROM page), ${columnsBeside(scene, 'id')} FROM page WHERE id = ?`, page.id);
+    scene.sql(
+      `INSERT INTO page SELECT (SELECT max(id) + 1 FROM page), ${columnsBeside(scene, 'id')} FROM page WHERE id = ?`,
+      page.id,
+    );
     const { found } = await scene.verify();
-    assert.ok(found.named.some(({ kind, url, says }) => kind === 'link-twice' && url === page.url && says.endsWith('it is settled twice')));
+    assert.ok(
+      found.named.some(
+        ({ kind, url, says }) => kind === 'link-twice' && url === page.url && says.endsWith('it is settled twice'),
+      ),
+    );
     await assertRepairs(scene);
     assert.equal(scene.sql('SELECT 1 FROM page WHERE url = ?', page.url).length, 1);
   }));
 
 const columnsBeside = (scene: Scene, left: string): string =>
-  (scene.sql("SELECT name FROM pragma_table_info('page')") as { name: string }[]).map(({ name }) => name).filter((name) => name !== left).join(', ');
+  (scene.sql("SELECT name FROM pragma_table_info('page')") as { name: string }[])
+    .map(({ name }) => name)
+    .filter((name) => name !== left)
+    .join(', ');
 
 const WRONG_ROWS: readonly [what: string, set: string, says: RegExp][] = [
   ['digest', "digest = 'sha1:WRONG'", /its digest is sha1:\w+, but sha1:WRONG was settled$/],
   ['offset', 'offset = offset + 1', /no record begins there$/],
-  ['place, that of another page', 'offset = (SELECT max(offset) FROM page AS other WHERE other.file = page.file)', /the record of http:\S+ is there$/],
+  [
+    'place, that of another page',
+    'offset = (SELECT max(offset) FROM page AS other WHERE other.file = page.file)',
+    /the record of http:\S+ is there$/,
+  ],
   ['length', 'length = length + 1', /it has \d+ bytes, but \d+ were settled$/],
   ['group length', 'group_length = group_length - 1', /its records have \d+ bytes, but \d+ were settled$/],
   ['place', 'file = NULL, offset = NULL', /its outcome is fetched, but it has no record$/],
@@ -44,7 +58,10 @@ for (const [what, set, says] of WRONG_ROWS) {
       const page = scene.pageIn(scene.files()[1]!);
       scene.sql(`UPDATE page SET ${set} WHERE id = ?`, page.id);
       const { found } = await scene.verify();
-      assert.ok(found.named.some((damage) => damage.url === page.url && says.test(damage.says)), JSON.stringify(found.named));
+      assert.ok(
+        found.named.some((damage) => damage.url === page.url && says.test(damage.says)),
+        JSON.stringify(found.named),
+      );
       await assertRepairs(scene);
     }));
 }
@@ -65,15 +82,54 @@ test('a sitemap that a robots.txt named is fetched again as a sitemap', () =>
   }));
 
 const LINES: readonly [what: string, plant: (scene: Scene) => void, says: RegExp][] = [
-  ['a missing block', (scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)'), /^the line of the site s\d\.example is broken: block \d+ is missing$/m],
-  ['a line that is forgotten', (scene) => scene.sql("UPDATE site SET line = '' WHERE id = 3"), /^block \d+ of waiting links is in no line$/m],
-  ['a line that begins anew', (scene) => scene.sql("UPDATE site SET line = line || ' ' || line WHERE id = 3"), /is broken: block \d+ is in two places$/m],
-  ['a block in two lines', (scene) => scene.sql('UPDATE site SET line = (SELECT line FROM site WHERE id = 2) WHERE id = 3'), /is broken: block \d+ is in two places$/m],
-  ['a line that cannot be read', (scene) => scene.sql("UPDATE site SET line = 'x' || line WHERE id = 3"), /is broken: the list of its blocks cannot be read$/m],
-  ['a pack that is not there', (scene) => scene.sql("UPDATE site SET line = line || ';77' WHERE id = 3"), /is broken: pack 77 is missing$/m],
-  ['a site that is noted as idle', (scene) => scene.sql('UPDATE site SET state = 4 WHERE id = 3'), /^the site s\d\.example is noted as idle, but links of it wait$/m],
-  ['a stray pack', (scene) => scene.sql("INSERT INTO pack (blocks) VALUES ('1 2')"), /^pack \d+ of block numbers is in no line$/m],
-  ['a block that is not links', (scene) => scene.sql("UPDATE block SET links = 'nonsense' || char(10) WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)"), /is broken: block \d+ cannot be read$/m],
+  [
+    'a missing block',
+    (scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)'),
+    /^the line of the site s\d\.example is broken: block \d+ is missing$/m,
+  ],
+  [
+    'a line that is forgotten',
+    (scene) => scene.sql("UPDATE site SET line = '' WHERE id = 3"),
+    /^block \d+ of waiting links is in no line$/m,
+  ],
+  [
+    'a line that begins anew',
+    (scene) => scene.sql("UPDATE site SET line = line || ' ' || line WHERE id = 3"),
+    /is broken: block \d+ is in two places$/m,
+  ],
+  [
+    'a block in two lines',
+    (scene) => scene.sql('UPDATE site SET line = (SELECT line FROM site WHERE id = 2) WHERE id = 3'),
+    /is broken: block \d+ is in two places$/m,
+  ],
+  [
+    'a line that cannot be read',
+    (scene) => scene.sql("UPDATE site SET line = 'x' || line WHERE id = 3"),
+    /is broken: the list of its blocks cannot be read$/m,
+  ],
+  [
+    'a pack that is not there',
+    (scene) => scene.sql("UPDATE site SET line = line || ';77' WHERE id = 3"),
+    /is broken: pack 77 is missing$/m,
+  ],
+  [
+    'a site that is noted as idle',
+    (scene) => scene.sql('UPDATE site SET state = 4 WHERE id = 3'),
+    /^the site s\d\.example is noted as idle, but links of it wait$/m,
+  ],
+  [
+    'a stray pack',
+    (scene) => scene.sql("INSERT INTO pack (blocks) VALUES ('1 2')"),
+    /^pack \d+ of block numbers is in no line$/m,
+  ],
+  [
+    'a block that is not links',
+    (scene) =>
+      scene.sql(
+        "UPDATE block SET links = 'nonsense' || char(10) WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)",
+      ),
+    /is broken: block \d+ cannot be read$/m,
+  ],
 ];
 
 for (const [what, plant, says] of LINES) {
@@ -93,7 +149,11 @@ for (const [what, plant, says] of LINES) {
 test('a link that is settled and waits too is named, and waits no more', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
-    scene.sql('UPDATE block SET links = links || ? WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = ?)', `1 0 0 0 ${page.url}\n`, page.site);
+    scene.sql(
+      'UPDATE block SET links = links || ? WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = ?)',
+      `1 0 0 0 ${page.url}\n`,
+      page.site,
+    );
     const { found } = await scene.verify();
     assert.ok(found.named.some(({ kind, url }) => kind === 'link-twice' && url === page.url));
     await assertRepairs(scene);
@@ -104,8 +164,10 @@ test('a link that is twice in its line, or in a stray block though it is settled
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
     scene.sql('INSERT INTO block (read_to, via, links) VALUES (0, ?, ?)', '', `1 0 0 0 ${page.url}\n`);
-    scene.sql('UPDATE block SET links = links || substr(links, 1, instr(links, char(10))) WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)');
-    assert.deepEqual((await scene.verify()).found.byKind, { 'link-twice': 1, 'line-broken': 1, 'counter': 2 });
+    scene.sql(
+      'UPDATE block SET links = links || substr(links, 1, instr(links, char(10))) WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)',
+    );
+    assert.deepEqual((await scene.verify()).found.byKind, { 'link-twice': 1, 'line-broken': 1, counter: 2 });
     await assertRepairs(scene);
     assert.equal(scene.sql('SELECT 1 FROM page').length, 160);
   }));
@@ -113,21 +175,29 @@ test('a link that is twice in its line, or in a stray block though it is settled
 test('a long line is laid anew with all its links, in their order', () =>
   open(async (scene) => {
     const store = openMade({ dir: scene.dir, fileBytesMax: FILE_BYTES_MAX });
-    const links = Array.from({ length: 400 }, (_, n) => link(`s2.example/page/${900 + n}`, { via: `https://s2.example/${n}` })); // a block each, most of them in packs
+    const links = Array.from({ length: 400 }, (_, n) =>
+      link(`s2.example/page/${900 + n}`, { via: `https://s2.example/${n}` }),
+    ); // a block each, most of them in packs
     await store.admit(links);
     await store.close();
     const before = lineOf(scene, 's2.example');
     scene.sql("UPDATE site SET line = line || ' 9999' WHERE name = 's2.example'");
     await scene.verify(true);
     assert.deepEqual(lineOf(scene, 's2.example'), before);
-    assert.deepEqual(before.slice(-400), links.map(({ url }) => url));
+    assert.deepEqual(
+      before.slice(-400),
+      links.map(({ url }) => url),
+    );
     await assertGoesOn(scene);
   }));
 
 test('pages that must be fetched again come first in their line, in their old order', () =>
   open(async (scene) => {
     const file = scene.files().at(-1)!;
-    const pages = scene.sql("SELECT url FROM page JOIN site ON site.id = page.site WHERE file = ? AND name = 's3.example' ORDER BY offset", file) as { url: string }[];
+    const pages = scene.sql(
+      "SELECT url FROM page JOIN site ON site.id = page.site WHERE file = ? AND name = 's3.example' ORDER BY offset",
+      file,
+    ) as { url: string }[];
     const before = lineOf(scene, 's3.example');
     assert.ok(pages.length > 1 && before.length > 1);
     rmSync(scene.path(file));
@@ -138,7 +208,9 @@ test('pages that must be fetched again come first in their line, in their old or
 const lineOf = (scene: Scene, site: string): string[] => {
   const db = new DatabaseSync(join(scene.dir, 'crawl.db'), { readOnly: true });
   try {
-    return [...unsettledLinks(preparing(db), db.prepare(`${SITE_LINE_SQL} WHERE name = ?`).get(site) as unknown as SiteLine)].map(({ url }) => url);
+    return [
+      ...unsettledLinks(preparing(db), db.prepare(`${SITE_LINE_SQL} WHERE name = ?`).get(site) as unknown as SiteLine),
+    ].map(({ url }) => url);
   } finally {
     db.close();
   }
@@ -157,11 +229,17 @@ const snapshotRows = (scene: Scene): number => scene.sql("SELECT 1 FROM meta WHE
 
 for (const [what, plant] of [
   ['adds to', (scene: Scene) => scene.sql('DELETE FROM seen WHERE id = (SELECT max(id) FROM seen)')],
-  ['takes from', (scene: Scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)')],
+  [
+    'takes from',
+    (scene: Scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)'),
+  ],
 ] as const) {
   test(`a repair that ${what} the log of known URLs gives up its snapshot; any other leaves it`, () =>
     open(async (scene) => {
-      scene.sql("INSERT INTO meta (name, value) VALUES ('snapshot', ?)", '{"through":1,"crc":0,"hasZero":false,"segments":[]}');
+      scene.sql(
+        "INSERT INTO meta (name, value) VALUES ('snapshot', ?)",
+        '{"through":1,"crc":0,"hasZero":false,"segments":[]}',
+      );
       scene.tally((tally) => (tally['waiting'] = 1));
       await scene.verify(true);
       assert.equal(snapshotRows(scene), 1);
@@ -175,10 +253,16 @@ test('counters that differ from the rows are named and corrected', () =>
   open(async (scene) => {
     scene.tally((tally) => Object.assign(tally, { waiting: 41, settled: { fetched: 1 }, archivedBytes: 7 }));
     scene.sql('UPDATE site SET waiting = waiting + 2, pages = pages - 1 WHERE id = 1');
-    assert.deepEqual(namedIn(await scene.verify()).map((says) => says.replace(/[\d,]+$/, 'N')), [
-      'the site s0.example counts 7 waiting, but has N', 'the site s0.example counts 16 pages, but has N',
-      'the counter "waiting" says 41, but there are N', 'the counter "settled fetched" says 1, but there are N',
-      'the counter "settled robots-denied" says 0, but there are N', 'the counter "archivedBytes" says 7, but there are N',
-    ]);
+    assert.deepEqual(
+      namedIn(await scene.verify()).map((says) => says.replace(/[\d,]+$/, 'N')),
+      [
+        'the site s0.example counts 7 waiting, but has N',
+        'the site s0.example counts 16 pages, but has N',
+        'the counter "waiting" says 41, but there are N',
+        'the counter "settled fetched" says 1, but there are N',
+        'the counter "settled robots-denied" says 0, but there are N',
+        'the counter "archivedBytes" says 7, but there are N',
+      ],
+    );
     await assertRepairs(scene);
   }));

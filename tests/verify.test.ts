@@ -1,4 +1,6 @@
-/** A check of a crawl names what is damaged, and a repair leaves a crawl that can go on and archives every page once. */
+/**
+ * A check of a crawl names what is damaged, and a repair leaves a crawl that can go on and archives every page once.
+ */
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -11,7 +13,15 @@ import type { Keep } from '../src/model/settings.ts';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { ALL_SHARDS } from './contract/store-scene.ts';
 import { openMade, settleAll } from './support/made-crawl.ts';
-import { assertGoesOn, assertRepairs, FILE_BYTES_MAX, makeScene, namedIn, snapshotOf, type Scene } from './support/verify-scene.ts';
+import {
+  assertGoesOn,
+  assertRepairs,
+  FILE_BYTES_MAX,
+  makeScene,
+  namedIn,
+  snapshotOf,
+  type Scene,
+} from './support/verify-scene.ts';
 
 const { open, remove } = await makeScene();
 after(remove);
@@ -21,24 +31,38 @@ test('a sound crawl is found sound, and the check changes nothing', () =>
     const before = snapshotOf(scene.dir);
     const { found, figures } = await scene.verify();
     assert.deepEqual([found.named, found.left, found.count], [[], [], 0]);
-    assert.deepEqual({ ...figures, records: 0, archiveBytes: 0 }, { pages: 113, records: 0, files: 6, archiveBytes: 0, links: 160, sites: 7 });
+    assert.deepEqual(
+      { ...figures, records: 0, archiveBytes: 0 },
+      { pages: 113, records: 0, files: 6, archiveBytes: 0, links: 160, sites: 7 },
+    );
     assert.equal(snapshotOf(scene.dir), before);
     assert.equal((await scene.verify(true)).repaired, null);
     assert.equal(snapshotOf(scene.dir), before);
   }));
 
-for (const [first, then] of [['none', 'all'], ['all', 'none'], ['none', 'text'], ['text', 'all']] as const) {
+for (const [first, then] of [
+  ['none', 'all'],
+  ['all', 'none'],
+  ['none', 'text'],
+  ['text', 'all'],
+] as const) {
   test(`pages from the time of --keep ${first} are no damage when the crawl goes on with --keep ${then}`, async () => {
     const made = await makeScene(first);
     try {
       await made.open(async (scene) => {
-        writeIdentity(scene.dir, { ...readIdentity(scene.dir).settings, keep: then }, readIdentity(scene.dir)); // as a resume does
+        // as a resume does
+        writeIdentity(scene.dir, { ...readIdentity(scene.dir).settings, keep: then }, readIdentity(scene.dir));
         await goOn(scene, then);
         assert.deepEqual((await scene.verify()).found.named, []);
         // What was kept is still checked.
-        const [{ file, offset, url }] = scene.sql("SELECT file, offset, url FROM page WHERE file IS NOT NULL AND digest <> '' ORDER BY id LIMIT 1 OFFSET 3") as [{ file: string; offset: number; url: string }];
+        const [{ file, offset, url }] = scene.sql(
+          "SELECT file, offset, url FROM page WHERE file IS NOT NULL AND digest <> '' ORDER BY id LIMIT 1 OFFSET 3",
+        ) as [{ file: string; offset: number; url: string }];
         scene.flip(file, offset + 100);
-        assert.deepEqual((await scene.verify()).found.named.map((damage) => damage.url), [url]);
+        assert.deepEqual(
+          (await scene.verify()).found.named.map((damage) => damage.url),
+          [url],
+        );
       });
     } finally {
       made.remove();
@@ -63,7 +87,7 @@ for (const keep of ['text', 'none'] as const) {
   });
 }
 
-test('a flipped byte in a page\'s text is found where only the text is kept', async () => {
+test("a flipped byte in a page's text is found where only the text is kept", async () => {
   const made = await makeScene('text');
   try {
     await made.open(async (scene) => {
@@ -82,14 +106,19 @@ test('a flipped byte is named with its file, offset and page, and only that page
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
     scene.flip(page.file, page.offset + 100);
-    assert.deepEqual(namedIn(await scene.verify()), [`${page.file} offset ${page.offset}: a record cannot be read: its checksum does not match: it belongs to ${page.url}`]);
+    assert.deepEqual(namedIn(await scene.verify()), [
+      `${page.file} offset ${page.offset}: a record cannot be read: its checksum does not match: it belongs to ${page.url}`,
+    ]);
     const report = await scene.verify(true);
     assert.equal(report.repaired?.[0], '1 page waits again');
     const reader = openSqliteReader(join(scene.dir, 'crawl.db'));
     const site = new URL(page.url).host;
     assert.deepEqual([reader.isWaiting(page.url, site), reader.page(page.url, site)], [true, null]);
     reader.close();
-    assert.match(readFileSync(join(scene.dir, 'dead-records.txt'), 'utf8'), new RegExp(`^${page.file}\t${page.offset}\t${page.group_length}\tdamaged: ${page.url}$`, 'm'));
+    assert.match(
+      readFileSync(join(scene.dir, 'dead-records.txt'), 'utf8'),
+      new RegExp(`^${page.file}\t${page.offset}\t${page.group_length}\tdamaged: ${page.url}$`, 'm'),
+    );
     await assertGoesOn(scene);
   }));
 
@@ -98,28 +127,39 @@ test('a page whose request was damaged is fetched again as a whole', () =>
     const page = scene.pageIn(scene.files()[1]!);
     scene.flip(page.file, page.offset + page.length + 50);
     const { found } = await scene.verify();
-    assert.deepEqual(found.named.map(({ kind, file, offset, url }) => ({ kind, file, offset, url })),
-      [{ kind: 'record-damaged', file: page.file, offset: page.offset + page.length, url: page.url }]);
+    assert.deepEqual(
+      found.named.map(({ kind, file, offset, url }) => ({ kind, file, offset, url })),
+      [{ kind: 'record-damaged', file: page.file, offset: page.offset + page.length, url: page.url }],
+    );
     await assertRepairs(scene);
   }));
 
 test('a robots.txt that was damaged costs no page', () =>
   open(async (scene) => {
     // What lies between two pages is the robots.txt of the second.
-    const pages = scene.sql('SELECT * FROM page WHERE file = ? ORDER BY offset', scene.files()[1]!) as { offset: number; group_length: number }[];
+    const pages = scene.sql('SELECT * FROM page WHERE file = ? ORDER BY offset', scene.files()[1]!) as {
+      offset: number;
+      group_length: number;
+    }[];
     const n = pages.findIndex((page, i) => i > 0 && pages[i - 1]!.offset + pages[i - 1]!.group_length < page.offset);
     const offset = pages[n - 1]!.offset + pages[n - 1]!.group_length;
     scene.flip(scene.files()[1]!, offset + 100);
-    assert.match(namedIn(await scene.verify()).join('\n'), new RegExp(`^\\S+ offset ${offset}: .*: it belongs to no page$`));
+    assert.match(
+      namedIn(await scene.verify()).join('\n'),
+      new RegExp(`^\\S+ offset ${offset}: .*: it belongs to no page$`),
+    );
     assert.deepEqual((await assertRepairs(scene)).repaired, [
-      '1 stretch of the archive is listed in dead-records.txt', '1 damaged stretch was filled, so that other readers pass over it',
+      '1 stretch of the archive is listed in dead-records.txt',
+      '1 damaged stretch was filled, so that other readers pass over it',
     ]);
   }));
 
 const SHORTER: Readonly<Record<string, (scene: Scene, file: string) => void>> = {
   'in the middle of a record': (scene, file) => truncateSync(scene.path(file), scene.pageIn(file).offset + 200),
-  'between two records of a page': (scene, file) => truncateSync(scene.path(file), scene.pageIn(file).offset + scene.pageIn(file).length),
-  'at the end of a page': (scene, file) => truncateSync(scene.path(file), scene.pageIn(file).offset + scene.pageIn(file).group_length),
+  'between two records of a page': (scene, file) =>
+    truncateSync(scene.path(file), scene.pageIn(file).offset + scene.pageIn(file).length),
+  'at the end of a page': (scene, file) =>
+    truncateSync(scene.path(file), scene.pageIn(file).offset + scene.pageIn(file).group_length),
   'to nothing': (scene, file) => truncateSync(scene.path(file), 0),
   'in its opening record': (scene, file) => truncateSync(scene.path(file), 40),
   'by zeros instead of its end': (scene, file) => {
@@ -134,10 +174,14 @@ for (const [where, shorten] of Object.entries(SHORTER)) {
       const file = scene.files().at(-1)!;
       const { size } = statSync(scene.path(file));
       const lost = scene.pageIn(file);
-      const last = scene.sql('SELECT * FROM page WHERE file = ? ORDER BY offset DESC LIMIT 1', file)[0] as { offset: number; url: string };
+      const last = scene.sql('SELECT * FROM page WHERE file = ? ORDER BY offset DESC LIMIT 1', file)[0] as {
+        offset: number;
+        url: string;
+      };
       shorten(scene, file);
       const { found } = await scene.verify();
-      if (statSync(scene.path(file)).size < size) assert.match(found.named[0]!.says, /has [\d,]+ bytes, but [\d,]+ were settled$/);
+      if (statSync(scene.path(file)).size < size)
+        assert.match(found.named[0]!.says, /has [\d,]+ bytes, but [\d,]+ were settled$/);
       if (where !== 'at the end of a page') assert.ok(found.named.some(({ url }) => url === lost.url));
       assert.ok(found.named.some(({ url, offset }) => url === last.url && offset === last.offset));
       assert.equal(found.advice.length, 0);
@@ -151,12 +195,20 @@ test('a file in the middle that was cut keeps what is left of it', () =>
     const file = scene.files()[2]!;
     const page = scene.pageIn(file);
     truncateSync(scene.path(file), page.offset + 10);
-    assert.ok((await scene.verify()).found.named.some(({ url, says }) => url === page.url && says.startsWith(`${file} offset ${page.offset}: `)));
+    assert.ok(
+      (await scene.verify()).found.named.some(
+        ({ url, says }) => url === page.url && says.startsWith(`${file} offset ${page.offset}: `),
+      ),
+    );
     await assertRepairs(scene);
     assert.equal(statSync(scene.path(file)).size, page.offset + 10);
   }));
 
-for (const [which, n] of [['first', 0], ['middle', 3], ['last', -1]] as const) {
+for (const [which, n] of [
+  ['first', 0],
+  ['middle', 3],
+  ['last', -1],
+] as const) {
   test(`the ${which} file, deleted, is named with all its pages`, () =>
     open(async (scene) => {
       const file = scene.files().at(n)!;
@@ -164,7 +216,10 @@ for (const [which, n] of [['first', 0], ['middle', 3], ['last', -1]] as const) {
       rmSync(scene.path(file));
       const { found } = await scene.verify();
       assert.equal(found.named[0]!.says, `${file} is missing, though its pages are settled`);
-      assert.deepEqual(found.named.slice(1).map(({ url }) => url), pages.map(({ url }) => url));
+      assert.deepEqual(
+        found.named.slice(1).map(({ url }) => url),
+        pages.map(({ url }) => url),
+      );
       await assertRepairs(scene);
     }));
 }
@@ -184,14 +239,24 @@ test('a file that is gone is named by its number where no page tells of it', () 
     const file = scene.files()[3]!;
     rmSync(scene.path(file));
     scene.sql('DELETE FROM page WHERE file = ?', file);
-    assert.ok(namedIn(await scene.verify()).includes('gossamer-*-00003.warc.gz is missing, though its pages are settled'));
+    assert.ok(
+      namedIn(await scene.verify()).includes('gossamer-*-00003.warc.gz is missing, though its pages are settled'),
+    );
     await assertRepairs(scene);
   }));
 
 test('leases, an unsettled end and a file begun after it are left by a kill, and a repair of damage clears the archive', () =>
   open(async (scene) => {
     const store = openMade({ dir: scene.dir, fileBytesMax: FILE_BYTES_MAX });
-    await store.claim({ holder: 'test', shards: ALL_SHARDS, visits: 3, delayMs: 0, pagesMax: null, sitePagesMax: null, leaseMs: null });
+    await store.claim({
+      holder: 'test',
+      shards: ALL_SHARDS,
+      visits: 3,
+      delayMs: 0,
+      pagesMax: null,
+      sitePagesMax: null,
+      leaseMs: null,
+    });
     await store.close();
     const file = scene.files().at(-1)!;
     const { size } = statSync(scene.path(file));
@@ -199,7 +264,13 @@ test('leases, an unsettled end and a file begun after it are left by a kill, and
     const later = file.replace('00005', '00006');
     writeFileSync(scene.path(later), 'begun');
     const { found } = await scene.verify();
-    assert.deepEqual([found.named, found.left], [[], ['3 leased links', `${later}: begun after the settled end`, `${file}: 4 B after its settled end, at ${size}`]]);
+    assert.deepEqual(
+      [found.named, found.left],
+      [
+        [],
+        ['3 leased links', `${later}: begun after the settled end`, `${file}: 4 B after its settled end, at ${size}`],
+      ],
+    );
     scene.tally((tally) => (tally['waiting'] = 1));
     assert.deepEqual((await scene.verify(true)).after?.left, ['3 leased links']);
     await assertGoesOn(scene);
@@ -213,7 +284,10 @@ test('a repair that was killed after its transaction can be made again', () =>
     await scene.verify(true);
     rmSync(join(scene.dir, 'dead-records.txt')); // written after it, and the bytes are filled last
     writeFileSync(scene.path(page.file), damaged);
-    assert.match(namedIn(await scene.verify()).join('\n'), new RegExp(`^${page.file} offset ${page.offset}: .*: it belongs to no page$`, 'm'));
+    assert.match(
+      namedIn(await scene.verify()).join('\n'),
+      new RegExp(`^${page.file} offset ${page.offset}: .*: it belongs to no page$`, 'm'),
+    );
     await assertRepairs(scene);
   }));
 
@@ -222,7 +296,12 @@ test('a record without a page is named, and its link waits again', () =>
     const page = scene.pageIn(scene.files()[1]!);
     scene.sql('DELETE FROM page WHERE id = ?', page.id);
     const { found } = await scene.verify();
-    assert.ok(found.named.some(({ kind, file, offset, url }) => kind === 'record-orphan' && file === page.file && offset === page.offset && url === page.url));
+    assert.ok(
+      found.named.some(
+        ({ kind, file, offset, url }) =>
+          kind === 'record-orphan' && file === page.file && offset === page.offset && url === page.url,
+      ),
+    );
     assert.ok(found.named.some(({ says }) => says.startsWith('1 known URL is neither waiting')));
     const { repaired } = await assertRepairs(scene);
     assert.ok(repaired?.includes('1 link of a record without a page waits again'));
@@ -237,18 +316,60 @@ test('seeds that are fewer than were loaded are named, and the mark follows them
   }));
 
 const HOPELESS: readonly [what: string, plant: (scene: Scene) => void, says: RegExp, advice: RegExp][] = [
-  ['a damaged database page', (scene) => {
-    const [{ rootpage }] = scene.sql("SELECT rootpage FROM sqlite_schema WHERE name = 'page_of_site'") as [{ rootpage: number }];
-    overwrite(scene, (rootpage - 1) * 4096);
-  }, /^crawl\.db: index page_of_site: page \d+/, /restore crawl\.db from a copy; without one, start a new crawl/],
+  [
+    'a damaged database page',
+    (scene) => {
+      const [{ rootpage }] = scene.sql("SELECT rootpage FROM sqlite_schema WHERE name = 'page_of_site'") as [
+        { rootpage: number },
+      ];
+      overwrite(scene, (rootpage - 1) * 4096);
+    },
+    /^crawl\.db: index page_of_site: page \d+/,
+    /restore crawl\.db from a copy; without one, start a new crawl/,
+  ],
   ['a damaged first database page', (scene) => overwrite(scene, 0), /^crawl\.db cannot be read: /, /restore crawl\.db/],
-  ['a database that is cut', (scene) => truncateSync(join(scene.dir, 'crawl.db'), 8192), /^crawl\.db/, /restore crawl\.db/],
-  ['a missing database', (scene) => rmSync(join(scene.dir, 'crawl.db')), /^crawl\.db is missing, though there is an archive$/, /restore crawl\.db/],
-  ['missing counters', (scene) => scene.sql("DELETE FROM meta WHERE name = 'tally'"), /its counters are missing or cannot be read$/, /restore crawl\.db/],
-  ['a log that is cut', (scene) => scene.sql("UPDATE seen SET fingerprints = x'00' WHERE id = 1"), /the log of known URLs cannot be read$/, /restore crawl\.db/],
-  ['a page of no site', (scene) => scene.sql('UPDATE page SET site = 77 WHERE id = 1'), /belongs to site 77, which is not there$/, /restore crawl\.db/],
-  ['an unreadable crawl.json', (scene) => writeFileSync(join(scene.dir, 'crawl.json'), '{"format": 1,'), /^crawl\.json cannot be read: /, /restore crawl\.json from a copy/],
-  ['missing seeds', (scene) => rmSync(join(scene.dir, 'seeds.txt')), /^seeds\.txt is missing$/, /restore seeds\.txt from a copy/],
+  [
+    'a database that is cut',
+    (scene) => truncateSync(join(scene.dir, 'crawl.db'), 8192),
+    /^crawl\.db/,
+    /restore crawl\.db/,
+  ],
+  [
+    'a missing database',
+    (scene) => rmSync(join(scene.dir, 'crawl.db')),
+    /^crawl\.db is missing, though there is an archive$/,
+    /restore crawl\.db/,
+  ],
+  [
+    'missing counters',
+    (scene) => scene.sql("DELETE FROM meta WHERE name = 'tally'"),
+    /its counters are missing or cannot be read$/,
+    /restore crawl\.db/,
+  ],
+  [
+    'a log that is cut',
+    (scene) => scene.sql("UPDATE seen SET fingerprints = x'00' WHERE id = 1"),
+    /the log of known URLs cannot be read$/,
+    /restore crawl\.db/,
+  ],
+  [
+    'a page of no site',
+    (scene) => scene.sql('UPDATE page SET site = 77 WHERE id = 1'),
+    /belongs to site 77, which is not there$/,
+    /restore crawl\.db/,
+  ],
+  [
+    'an unreadable crawl.json',
+    (scene) => writeFileSync(join(scene.dir, 'crawl.json'), '{"format": 1,'),
+    /^crawl\.json cannot be read: /,
+    /restore crawl\.json from a copy/,
+  ],
+  [
+    'missing seeds',
+    (scene) => rmSync(join(scene.dir, 'seeds.txt')),
+    /^seeds\.txt is missing$/,
+    /restore seeds\.txt from a copy/,
+  ],
 ];
 
 const overwrite = (scene: Scene, at: number): void => {
@@ -275,7 +396,10 @@ for (const [what, plant, says, advice] of HOPELESS) {
 test('a crawl that is open elsewhere is not looked at', () =>
   open(async (scene) => {
     const lock = lockCrawl(scene.dir);
-    await assert.rejects(scene.verify(), (error) => error instanceof UsageError && /is open in process \d+; stop it/.test(error.message));
+    await assert.rejects(
+      scene.verify(),
+      (error) => error instanceof UsageError && /is open in process \d+; stop it/.test(error.message),
+    );
     lock.release();
     assert.equal((await scene.verify()).found.count, 0);
   }));
@@ -284,6 +408,9 @@ test('a directory without a crawl is refused and left as it is', () =>
   open(async (scene) => {
     rmSync(join(scene.dir, 'crawl.json'));
     const before = snapshotOf(scene.dir);
-    await assert.rejects(scene.verify(true), (error) => error instanceof UsageError && /there is no crawl in/.test(error.message));
+    await assert.rejects(
+      scene.verify(true),
+      (error) => error instanceof UsageError && /there is no crawl in/.test(error.message),
+    );
     assert.equal(snapshotOf(scene.dir), before);
   }));

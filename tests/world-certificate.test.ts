@@ -17,9 +17,17 @@ describe('the certificate', () => {
     const greet = (servername: string, verify: boolean): Promise<string> =>
       new Promise((resolve) => {
         let got = '';
-        const socket = tlsConnect({ host: '127.0.0.1', port, servername, rejectUnauthorized: verify, ...(verify ? { ca: cert } : {}) });
+        const socket = tlsConnect({
+          host: '127.0.0.1',
+          port,
+          servername,
+          rejectUnauthorized: verify,
+          ...(verify ? { ca: cert } : {}),
+        });
         socket.setEncoding('utf8').on('data', (part: string) => (got += part));
-        socket.on('error', (fault: NodeJS.ErrnoException) => resolve(fault.code ?? fault.message)).on('end', () => socket.end(() => resolve(got)));
+        socket
+          .on('error', (fault: NodeJS.ErrnoException) => resolve(fault.code ?? fault.message))
+          .on('end', () => socket.end(() => resolve(got)));
       });
     try {
       assert.equal(await greet('anything.example', false), 'hello');

@@ -88,7 +88,10 @@ test('a visit that starts too early is found, to the fraction of a millisecond',
 test('two hosts of one site share its pace, two users of a private suffix do not', () => {
   const [a, b] = [page, 'https://blog.cedar-0000.test/x'];
   assert.equal(report([seen(a, 0), seen(b, 10)]).tooEarly.length, 1);
-  assert.equal(report([seen('http://erin-0004.github.io/', 0), seen('https://carol-0010.github.io/', 10)]).tooEarly.length, 0);
+  assert.equal(
+    report([seen('http://erin-0004.github.io/', 0), seen('https://carol-0010.github.io/', 10)]).tooEarly.length,
+    0,
+  );
 });
 
 test('robots.txt and its page are one visit, on another origin they are two', () => {
@@ -116,15 +119,26 @@ test('a Crawl-delay binds from the visit that read it', () => {
   const site = world.sites.find((s) => s.trait === 'crawl-delay');
   assert.ok(site);
   const origin = `${site.scheme}://${site.hosts[0]}`;
-  const visits = [seen(`${origin}/robots.txt`, 0), seen(`${origin}/`, 60), seen(`${origin}/x`, 299), seen(`${origin}/y`, 599)];
-  assert.deepEqual(report(visits, 100).tooEarly.map((gap) => [gap.gapMs, gap.leastMs]), [[299, 300]]);
+  const visits = [
+    seen(`${origin}/robots.txt`, 0),
+    seen(`${origin}/`, 60),
+    seen(`${origin}/x`, 299),
+    seen(`${origin}/y`, 599),
+  ];
+  assert.deepEqual(
+    report(visits, 100).tooEarly.map((gap) => [gap.gapMs, gap.leastMs]),
+    [[299, 300]],
+  );
   assert.deepEqual(reportOn(world, visits, { delayMs: 100, delayOf: () => 400 }).tooEarly.length, 2);
 });
 
 test('visits that overlap are found, also when a third lies between', () => {
   const [a, b, c] = ['/', '/x', '/y'].map((path) => HUB + path) as [string, string, string];
   const requests = [seen(a, 0, { endedAt: 5_000 }), seen(b, 2_000), seen(c, 4_000), seen(a, 6_000)];
-  assert.deepEqual(report(requests).overlaps.map((gap) => gap.path), [b, c]);
+  assert.deepEqual(
+    report(requests).overlaps.map((gap) => gap.path),
+    [b, c],
+  );
   assert.equal(report([seen(a, 0, { endedAt: Infinity }), seen(b, 9_000)]).overlaps.length, 1);
 });
 
@@ -133,7 +147,10 @@ test('a forbidden page, and any page behind a robots.txt that fails, is found', 
   const behind = world.sites.find((site) => site.trait === 'robots-500');
   assert.ok(denied && behind);
   const found = report([...goodCrawl(), seen(denied, LATE), seen(`${behind.scheme}://${behind.hosts[0]}/`, LATE)]);
-  assert.deepEqual(found.forbidden.map((s) => s.path), [new URL(denied).pathname, '/']);
+  assert.deepEqual(
+    found.forbidden.map((s) => s.path),
+    [new URL(denied).pathname, '/'],
+  );
 });
 
 test('a page answered twice is found, a failing page asked for again is none', () => {
@@ -157,5 +174,8 @@ test('a request that no right crawl makes is found', () => {
 test('a page asked for before the robots.txt of its origin is found', () => {
   const origin = new URL(page).origin;
   const found = report([seen(page, 0), seen(`${origin}/robots.txt`, 2_000), seen(page, 2_050)]);
-  assert.deepEqual(found.beforeRobots.map((s) => s.at), [0]);
+  assert.deepEqual(
+    found.beforeRobots.map((s) => s.at),
+    [0],
+  );
 });

@@ -45,24 +45,27 @@ const call = (address: string, server: ServedWorld = served, bytesMax = 4 * 1024
       request.destroy();
       resolve({ ...reply, body: Buffer.concat(parts), fault });
     };
-    const request = (secure ? httpsRequest : httpRequest)({
-      host: '127.0.0.1',
-      port: secure ? server.httpsPort : server.httpPort,
-      path: url.pathname + url.search,
-      headers: { 'host': url.host, 'user-agent': 'test' },
-      servername: url.hostname,
-      rejectUnauthorized: false,
-      agent: false,
-    }, (response) => {
-      reply = { ...reply, status: response.statusCode ?? 0, headers: response.headers };
-      response.on('data', (part: Buffer) => {
-        parts.push(part);
-        bytes += part.length;
-        if (bytes > bytesMax) end('cut');
-      });
-      response.on('end', () => end(response.complete ? '' : 'incomplete'));
-      response.on('error', (fault: NodeJS.ErrnoException) => end(fault.code ?? fault.message));
-    });
+    const request = (secure ? httpsRequest : httpRequest)(
+      {
+        host: '127.0.0.1',
+        port: secure ? server.httpsPort : server.httpPort,
+        path: url.pathname + url.search,
+        headers: { host: url.host, 'user-agent': 'test' },
+        servername: url.hostname,
+        rejectUnauthorized: false,
+        agent: false,
+      },
+      (response) => {
+        reply = { ...reply, status: response.statusCode ?? 0, headers: response.headers };
+        response.on('data', (part: Buffer) => {
+          parts.push(part);
+          bytes += part.length;
+          if (bytes > bytesMax) end('cut');
+        });
+        response.on('end', () => end(response.complete ? '' : 'incomplete'));
+        response.on('error', (fault: NodeJS.ErrnoException) => end(fault.code ?? fault.message));
+      },
+    );
     request.on('error', (fault: NodeJS.ErrnoException) => end(fault.code ?? fault.message));
     request.setTimeout(1_500, () => end('timeout'));
     request.end();
@@ -97,8 +100,13 @@ describe('the model', () => {
   });
 
   test('the plan says how many pages there are, a few sites are hot, and none is over its ceiling', () => {
-    const sizes = createWorld(benchPlan).sites.map((site) => site.pages).sort((a, b) => b - a);
-    assert.equal(sizes.reduce((sum, n) => sum + n, 0), benchPlan.pages);
+    const sizes = createWorld(benchPlan)
+      .sites.map((site) => site.pages)
+      .sort((a, b) => b - a);
+    assert.equal(
+      sizes.reduce((sum, n) => sum + n, 0),
+      benchPlan.pages,
+    );
     assert.ok((sizes[0] as number) <= benchPlan.sitePagesMax);
     const hottest = sizes.slice(0, sizes.length / 100).reduce((sum, n) => sum + n, 0);
     assert.ok(hottest > benchPlan.pages / 10, `the hottest hundredth has ${hottest} pages`);
@@ -170,7 +178,10 @@ describe('the model', () => {
     assert.ok(oddities().every((oddity) => oddity.about.length > 5));
     const tiny = createWorld(tinyPlan);
     const carried = new Set(tiny.sites.flatMap((site) => curiosOf(site, carriers(tiny)).map((curio) => curio.name)));
-    assert.deepEqual(oddities().filter((o) => o.where === 'page' && !carried.has(o.name)), []);
+    assert.deepEqual(
+      oddities().filter((o) => o.where === 'page' && !carried.has(o.name)),
+      [],
+    );
   });
 });
 
@@ -193,11 +204,16 @@ describe('the server', () => {
     const text = await new Promise<string>((resolve, reject) => {
       const socket = connect({ host: '127.0.0.1', port: served.httpPort });
       let got = '';
-      socket.setEncoding('latin1').on('data', (part: string) => (got += part)).on('error', reject).on('end', () => {
-        socket.destroy();
-        resolve(got);
-      });
-      const ask = (url: URL, more: string): string => `GET ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n${more}\r\n`;
+      socket
+        .setEncoding('latin1')
+        .on('data', (part: string) => (got += part))
+        .on('error', reject)
+        .on('end', () => {
+          socket.destroy();
+          resolve(got);
+        });
+      const ask = (url: URL, more: string): string =>
+        `GET ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n${more}\r\n`;
       socket.write(ask(new URL(first), '') + ask(new URL(second), 'Connection: close\r\n'));
     });
     assert.equal(text.match(/^HTTP\/1\.1 /gm)?.length, 2);
@@ -244,7 +260,10 @@ describe('the server', () => {
   test('a busy page is busy once, with Retry-After', async () => {
     const fresh = await serveWorld(world);
     try {
-      for (const [name, status] of [['busy-503', 503], ['busy-429', 429]] as const) {
+      for (const [name, status] of [
+        ['busy-503', 503],
+        ['busy-429', 429],
+      ] as const) {
         const busy = await call(curioUrl(name), fresh);
         assert.deepEqual([busy.status, busy.headers['retry-after']], [status, '1']);
         assert.equal((await call(curioUrl(name), fresh)).status, 200);
@@ -258,11 +277,21 @@ describe('the server', () => {
   test('bodies come in the encodings and charsets they name', async () => {
     const text = async (name: string, charset: string): Promise<string> =>
       new TextDecoder(charset).decode((await call(curioUrl(name))).body);
-    const charsets = { 'windows-1251': 'windows-1251', 'shift-jis': 'shift_jis', 'utf-16': 'utf-16le', 'meta-charset': 'windows-1251', 'bom-wins': 'utf-8' };
+    const charsets = {
+      'windows-1251': 'windows-1251',
+      'shift-jis': 'shift_jis',
+      'utf-16': 'utf-16le',
+      'meta-charset': 'windows-1251',
+      'bom-wins': 'utf-8',
+    };
     for (const [name, charset] of Object.entries(charsets)) {
       assert.equal(/<title>(.*?)<\/title>/.exec(await text(name, charset))?.[1], CHARSET_TITLES[name]);
     }
-    for (const [name, open] of [['gzip', gunzipSync], ['deflate', inflateSync], ['brotli', brotliDecompressSync]] as const) {
+    for (const [name, open] of [
+      ['gzip', gunzipSync],
+      ['deflate', inflateSync],
+      ['brotli', brotliDecompressSync],
+    ] as const) {
       assert.match(open((await call(curioUrl(name))).body).toString(), /<title>a body in/);
     }
     const bomb = (await call(curioUrl('gzip-bomb'))).body;
@@ -278,8 +307,13 @@ describe('the server', () => {
     const away = String((await robots('robots-moved-away')).headers['location']);
     assert.notEqual(world.siteOf(new URL(away).host), world.siteOf(new URL(siteWith('robots-moved-away').origin).host));
     assert.match((await call(away)).body.toString(), /Disallow: \/private\//);
-    const plain = new Set(await Promise.all(world.sites.filter((s) => s.trait === 'plain').map(async (s) =>
-      (await call(`${s.scheme}://${s.hosts[0]}/robots.txt`)).status)));
+    const plain = new Set(
+      await Promise.all(
+        world.sites
+          .filter((s) => s.trait === 'plain')
+          .map(async (s) => (await call(`${s.scheme}://${s.hosts[0]}/robots.txt`)).status),
+      ),
+    );
     assert.deepEqual([...plain].sort(), [200, 403, 404]);
   });
 });
@@ -296,7 +330,8 @@ const simpleCrawl = async (server: ServedWorld, seeds: readonly string[]): Promi
   const robots = new Map<string, string | null>();
   const rulesOf = async (origin: string): Promise<string | null> => {
     let reply = await call(`${origin}/robots.txt`, server);
-    for (let at = `${origin}/robots.txt`; reply.status === 301; reply = await call(at, server)) at = new URL(String(reply.headers['location']), at).href;
+    for (let at = `${origin}/robots.txt`; reply.status === 301; reply = await call(at, server))
+      at = new URL(String(reply.headers['location']), at).href;
     if (reply.status >= 500 || reply.fault !== '') return null;
     return reply.status === 200 ? reply.body.toString().replace(/^\ufeff/, '') : '';
   };
@@ -305,10 +340,17 @@ const simpleCrawl = async (server: ServedWorld, seeds: readonly string[]): Promi
     if (!robots.has(url.origin)) robots.set(url.origin, await rulesOf(url.origin));
     const rules = robots.get(url.origin);
     if (rules === null || rules === undefined) continue;
-    const forAll = rules.split(/user-agent\s*:/i).filter((group) => (/gossamer/i.test(rules) ? /^\s*gossamer/i : /^\s*\*/).test(group)).join('\n');
+    const forAll = rules
+      .split(/user-agent\s*:/i)
+      .filter((group) => (/gossamer/i.test(rules) ? /^\s*gossamer/i : /^\s*\*/).test(group))
+      .join('\n');
     const path = url.pathname + url.search;
-    const forbidden = [...forAll.matchAll(/disallow:\s*(\/\S*)/gi)].some(([, rule = '']) =>
-      path.startsWith(rule) || (rule === '/*.cgi$' && path.endsWith('.cgi')) || (rule === '/*?*session=' && path.includes('session=')));
+    const forbidden = [...forAll.matchAll(/disallow:\s*(\/\S*)/gi)].some(
+      ([, rule = '']) =>
+        path.startsWith(rule) ||
+        (rule === '/*.cgi$' && path.endsWith('.cgi')) ||
+        (rule === '/*?*session=' && path.includes('session=')),
+    );
     if (forbidden && !path.startsWith('/private/open/')) continue;
     let reply = await call(step.url, server);
     if (reply.headers['retry-after']) reply = await call(step.url, server);
@@ -332,9 +374,12 @@ const simpleCrawl = async (server: ServedWorld, seeds: readonly string[]): Promi
 };
 
 const hrefsIn = (reply: Reply, url: URL): [string, URL][] => {
-  const open = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync }[String(reply.headers['content-encoding'])];
+  const open = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync }[
+    String(reply.headers['content-encoding'])
+  ];
   const bytes = open ? open(reply.body) : reply.body;
-  const html = new TextDecoder(bytes[0] === 0xff ? 'utf-16le' : 'utf-8').decode(bytes)
+  const html = new TextDecoder(bytes[0] === 0xff ? 'utf-16le' : 'utf-8')
+    .decode(bytes)
     .replace(/<!--[^]*?-->|<(script|style|textarea)[^]*?<\/\1>/g, '');
   if (/<meta name="robots" content="nofollow">/.test(html)) return [];
   const base = new URL(/<base href="(.*?)"/.exec(html)?.[1] ?? '', url);
@@ -342,8 +387,12 @@ const hrefsIn = (reply: Reply, url: URL): [string, URL][] => {
     .filter(([tag]) => !/rel="[^"]*nofollow/i.test(tag) && !/rel="stylesheet"/.test(tag))
     .flatMap(([tag]) => {
       const found = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i.exec(tag);
-      const href = (found?.[1] ?? found?.[2] ?? found?.[3] ?? '').replaceAll('&amp;', '&').replaceAll('&eacute;', 'é')
-        .replace(/&#(x?)([0-9a-f]+);/gi, (_, hex: string, digits: string) => String.fromCodePoint(parseInt(digits, hex ? 16 : 10)));
+      const href = (found?.[1] ?? found?.[2] ?? found?.[3] ?? '')
+        .replaceAll('&amp;', '&')
+        .replaceAll('&eacute;', 'é')
+        .replace(/&#(x?)([0-9a-f]+);/gi, (_, hex: string, digits: string) =>
+          String.fromCodePoint(parseInt(digits, hex ? 16 : 10)),
+        );
       return href === '' ? [] : [[href, base] as [string, URL]];
     });
 };
@@ -355,11 +404,25 @@ describe('a crawl of the tiny world', () => {
     try {
       const answered = await simpleCrawl(server, tiny.seeds());
       const { pages, tolerated } = tiny.reachable();
-      assert.deepEqual([...answered].filter((url) => !pages.has(url) && !tolerated.has(url)), []);
-      assert.deepEqual([...pages].filter((url) => !answered.has(url)), []);
+      assert.deepEqual(
+        [...answered].filter((url) => !pages.has(url) && !tolerated.has(url)),
+        [],
+      );
+      assert.deepEqual(
+        [...pages].filter((url) => !answered.has(url)),
+        [],
+      );
       const report = server.record.report({ delayMs: 0, delayOf: () => 0 });
       assert.deepEqual(
-        [report.tooEarly, report.overlaps, report.forbidden, report.twice, report.missing, report.unexpected, report.beforeRobots],
+        [
+          report.tooEarly,
+          report.overlaps,
+          report.forbidden,
+          report.twice,
+          report.missing,
+          report.unexpected,
+          report.beforeRobots,
+        ],
         [[], [], [], [], [], [], []],
       );
       assert.equal(report.pages, answered.size);

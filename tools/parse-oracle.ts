@@ -1,4 +1,6 @@
-/** Compares our scanner with parse5's tree over a folder of .html files: `node tools/parse-oracle.ts <folder> [pages]`. */
+/**
+ * Compares our scanner with parse5's tree over a folder of .html files: `node tools/parse-oracle.ts <folder> [pages]`.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +35,11 @@ for (const file of chosen) {
   const body = readFileSync(file);
   if (body.length === 0) continue;
   const { findings } = parsePage({
-    url: 'http://example.org/', headers: { 'content-type': 'text/html' }, body, textBytesMax: body.length, productToken: 'gossamer',
+    url: 'http://example.org/',
+    headers: { 'content-type': 'text/html' },
+    body,
+    textBytesMax: body.length,
+    productToken: 'gossamer',
   });
   const source = new TextDecoder(findings.charset).decode(body);
   const started = performance.now();
@@ -58,10 +64,12 @@ for (const file of chosen) {
   else console.log(file, JSON.stringify(differences(ours, theirs)).slice(0, 500));
 }
 
-const per50KB = (ms: number): string => (ms / characters * 50_000).toFixed(3);
+const per50KB = (ms: number): string => ((ms / characters) * 50_000).toFixed(3);
 console.log(`${pages} pages, ${(characters / 1e6).toFixed(1)} M characters, ${links} links`);
 console.log(`agree: links ${agreed.links}, title ${agreed.title}, base ${agreed.base}, all three ${agreed.all}`);
-console.log(`ms per 50,000 characters: scanner ${per50KB(oursMs)} (links, title, text ...), parse5 tree ${per50KB(treeMs)} (tree alone)`);
+console.log(
+  `ms per 50,000 characters: scanner ${per50KB(oursMs)} (links, title, text ...), parse5 tree ${per50KB(treeMs)} (tree alone)`,
+);
 
 function sameSet(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && new Set([...a, ...b]).size === a.length;

@@ -22,7 +22,19 @@ if (files.length > 0) {
   run('tests', ['--import', './tests/support/open-handles.ts', '--test', ...files]);
 } else {
   run('types', ['node_modules/typescript/bin/tsc', '--noEmit']);
-  run('tests of the rooms, and the simulation', ['--import', './tests/support/open-handles.ts', '--test', '--test-concurrency=2', ...tests('tests/{,simulation/}*.test.ts')]);
+  run('tests of the rooms, and the simulation', [
+    '--import',
+    './tests/support/open-handles.ts',
+    '--test',
+    '--test-concurrency=2',
+    ...tests('tests/{,simulation/}*.test.ts'),
+  ]);
   // Two at a time: each starts crawls and servers of its own, which wait for delays and time-outs as much as they work.
-  run('tests of the binary', ['--import', './tests/support/open-handles.ts', '--test', '--test-concurrency=2', ...tests('tests/e2e/*.test.ts')]);
+  run('tests of the binary', [
+    '--import',
+    './tests/support/open-handles.ts',
+    '--test',
+    '--test-concurrency=2',
+    ...tests('tests/e2e/*.test.ts'),
+  ]);
 }

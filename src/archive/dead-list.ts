@@ -1,6 +1,7 @@
 /**
  * The list beside the archive of bytes in it that belong to no page: damaged records, records without a
- * page, files that are gone. A repair writes it, and a settlement that a shared store refused; whoever reads the archive skips what is on it.
+ * page, files that are gone. A repair writes it, and a settlement that a shared store refused; whoever reads the
+ * archive skips what is on it.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -23,11 +24,14 @@ const HEAD = '# Bytes of the archive that belong to no page: file, offset, bytes
 export const readDead = (dir: string): DeadSpan[] => {
   const path = join(dir, DEAD_FILE);
   if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8').split('\n').flatMap((line) => {
-    const [file, offset, bytes, why] = line.split('\t');
-    if (line.startsWith('#') || file === undefined || !/^\d+$/.test(offset ?? '') || !/^\d+$/.test(bytes ?? '')) return [];
-    return [{ file, offset: Number(offset), bytes: Number(bytes), why: why ?? '' }];
-  });
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [file, offset, bytes, why] = line.split('\t');
+      if (line.startsWith('#') || file === undefined || !/^\d+$/.test(offset ?? '') || !/^\d+$/.test(bytes ?? ''))
+        return [];
+      return [{ file, offset: Number(offset), bytes: Number(bytes), why: why ?? '' }];
+    });
 };
 
 /** In the order of the archive; spans that touch become one. */
@@ -45,4 +49,10 @@ export const joinSpans = (spans: readonly DeadSpan[]): DeadSpan[] => {
 export const addDead = (dir: string, spans: readonly DeadSpan[]): void => writeDead(dir, [...readDead(dir), ...spans]);
 
 export const writeDead = (dir: string, spans: readonly DeadSpan[]): void =>
-  replaceFile(join(dir, DEAD_FILE), HEAD + joinSpans(spans).map(({ file, offset, bytes, why }) => `${file}\t${offset}\t${bytes}\t${why.replace(/[\t\r\n]/g, ' ')}\n`).join(''));
+  replaceFile(
+    join(dir, DEAD_FILE),
+    HEAD +
+      joinSpans(spans)
+        .map(({ file, offset, bytes, why }) => `${file}\t${offset}\t${bytes}\t${why.replace(/[\t\r\n]/g, ' ')}\n`)
+        .join(''),
+  );

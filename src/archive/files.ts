@@ -1,7 +1,16 @@
 /** The archive on disk: WARC files that are filled one after the other, and cut back to what is settled. */
 
 import {
-  closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, readSync, unlinkSync, writevSync,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  unlinkSync,
+  writevSync,
 } from 'node:fs';
 import { join } from 'node:path';
 
@@ -136,7 +145,8 @@ class ArchiveFiles implements Archive {
   #begin(): void {
     const serial = this.#file === '' ? 0 : (serialOf(this.#file) ?? -1) + 1;
     const name = `gossamer-${this.#options.stamp()}-${String(serial).padStart(5, '0')}.warc.gz`;
-    if (serialOf(name) !== serial) throw new Error(`"${name}" would not be known again as an archive file: its stamp must have 14 digits`);
+    if (serialOf(name) !== serial)
+      throw new Error(`"${name}" would not be known again as an archive file: its stamp must have 14 digits`);
     mkdirSync(this.#options.dir, { recursive: true });
     const fd = openSync(this.#path(name), 'wx');
     try {
@@ -171,20 +181,30 @@ class ArchiveFiles implements Archive {
 /** The file of a settled end, which must hold all that was settled. */
 const openToCut = (path: string, end: ArchiveEnd): number => {
   if (serialOf(end.file) === null) {
-    throw new ArchiveFault(`"${end.file}" is not the name of an archive file`, 'the store of this crawl is damaged: restore it from a copy');
+    throw new ArchiveFault(
+      `"${end.file}" is not the name of an archive file`,
+      'the store of this crawl is damaged: restore it from a copy',
+    );
   }
   let fd: number;
   try {
     fd = openSync(path, 'r+');
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
-    throw new ArchiveFault(`the archive file "${path}" is missing, though its pages are settled`, 'put it back, then resume', error);
+    throw new ArchiveFault(
+      `the archive file "${path}" is missing, though its pages are settled`,
+      'put it back, then resume',
+      error,
+    );
   }
   const { size } = fstatSync(fd);
   if (size >= end.bytes && !endsInZeros(fd, end.bytes)) return fd;
   closeSync(fd);
   if (size >= end.bytes) {
-    throw new ArchiveFault(`the archive file "${path}" ends in zeros, as after a power loss`, 'find and mend what it cost with "gossamer verify --repair", then resume');
+    throw new ArchiveFault(
+      `the archive file "${path}" ends in zeros, as after a power loss`,
+      'find and mend what it cost with "gossamer verify --repair", then resume',
+    );
   }
   throw new ArchiveFault(
     `the archive file "${path}" has ${size} bytes, but ${end.bytes} were settled`,
@@ -192,10 +212,17 @@ const openToCut = (path: string, end: ArchiveEnd): number => {
   );
 };
 
-/** A gzip member ends with the length of what it holds, which is never zero; blocks that never reached the disk read as zeros. */
+/**
+ * A gzip member ends with the length of what it holds, which is never zero; blocks that never reached the disk read as
+ * zeros.
+ */
 const endsInZeros = (fd: number, end: number): boolean => {
   const last = Buffer.alloc(4);
-  return end >= last.length && readSync(fd, last, 0, last.length, end - last.length) === last.length && last.readUInt32LE() === 0;
+  return (
+    end >= last.length &&
+    readSync(fd, last, 0, last.length, end - last.length) === last.length &&
+    last.readUInt32LE() === 0
+  );
 };
 
 /** A file that is new is found after a power loss only if its directory was synced too. */
@@ -210,7 +237,9 @@ const syncDirectory = (dir: string): void => {
 
 /** Only files with our own kind of name are looked at; the newest go first, so that no gap is ever left. */
 const removeAfter = (dir: string, serial: number): void => {
-  const later = archiveFiles(dir).filter((file) => file.serial > serial).sort((a, b) => b.serial - a.serial);
+  const later = archiveFiles(dir)
+    .filter((file) => file.serial > serial)
+    .sort((a, b) => b.serial - a.serial);
   for (const { name } of later) unlinkSync(join(dir, name));
 };
 

@@ -17,12 +17,22 @@ const RECORD_END = '\r\n\r\n';
  * The date is that of the file: when the bytes were lost, nobody knows.
  */
 const headOf = (date: string): string =>
-  ['WARC/1.1', 'WARC-Type: metadata', `WARC-Record-ID: <urn:uuid:${randomUUID()}>`, `WARC-Date: ${date}`,
-    'Content-Type: application/warc-fields', `Gossamer-Kind: ${FILLER_KIND}`, 'Content-Length: '].join('\r\n');
+  [
+    'WARC/1.1',
+    'WARC-Type: metadata',
+    `WARC-Record-ID: <urn:uuid:${randomUUID()}>`,
+    `WARC-Date: ${date}`,
+    'Content-Type: application/warc-fields',
+    `Gossamer-Kind: ${FILLER_KIND}`,
+    'Content-Length: ',
+  ].join('\r\n');
 
 const HEAD_BYTES = headOf('2026-01-01T00:00:00Z').length;
 
-/** The shortest stretch that can be filled: a record with an empty block, and room to add one block where lengths do not come out. */
+/**
+ * The shortest stretch that can be filled: a record with an empty block, and room to add one block where lengths do not
+ * come out.
+ */
 export const FILLER_BYTES_MIN = GZIP_FRAME_BYTES + 2 * STORED_HEAD_BYTES + HEAD_BYTES + 1 + 2 * RECORD_END.length;
 
 /** Whole gzip members, one after the other, that have exactly this length together. */
@@ -36,7 +46,10 @@ export function* fillers(bytes: number, fileName: string): Generator<Uint8Array>
   }
 }
 
-/** Two lengths cannot be had with a given number of blocks: the digits of Content-Length grow. One more block then helps. */
+/**
+ * Two lengths cannot be had with a given number of blocks: the digits of Content-Length grow. One more block then
+ * helps.
+ */
 const filler = (bytes: number, date: string): Uint8Array => {
   const least = Math.ceil((bytes - GZIP_FRAME_BYTES) / (STORED_BLOCK_BYTES_MAX + STORED_HEAD_BYTES));
   for (const blocks of [least, least + 1]) {
@@ -46,7 +59,10 @@ const filler = (bytes: number, date: string): Uint8Array => {
       if (length < 0 || String(length).length !== digits) continue;
       const block = Buffer.alloc(length, ' ');
       block.write(SAYS); // as much of it as there is room for
-      return storedMember(Buffer.concat([Buffer.from(`${headOf(date)}${length}${RECORD_END}`), block, Buffer.from(RECORD_END)]), blocks);
+      return storedMember(
+        Buffer.concat([Buffer.from(`${headOf(date)}${length}${RECORD_END}`), block, Buffer.from(RECORD_END)]),
+        blocks,
+      );
     }
   }
   throw new Error(`no filler has ${bytes} bytes`);
@@ -54,6 +70,14 @@ const filler = (bytes: number, date: string): Uint8Array => {
 
 /** When the file was begun, from its name: `gossamer-20261115204500-00000.warc.gz`. */
 const dateOf = (fileName: string): string => {
-  const [, year, month, day, hour, minute, second] = /-(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)-/.exec(fileName) ?? ['', '1970', '01', '01', '00', '00', '00'];
+  const [, year, month, day, hour, minute, second] = /-(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)-/.exec(fileName) ?? [
+    '',
+    '1970',
+    '01',
+    '01',
+    '00',
+    '00',
+    '00',
+  ];
   return `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
 };

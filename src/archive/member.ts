@@ -45,14 +45,20 @@ export const looksPacked = (body: Uint8Array): boolean => {
 
 /** A gzip member of these bytes; those that would not shrink are stored as they are. */
 export const packMember = (raw: Uint8Array, packed: boolean): Uint8Array =>
-  packed || raw.length < PACKED_FROM_BYTES ? storedMember(raw) : gzipSync(raw, { level: GZIP_LEVEL, windowBits: windowBitsFor(raw.length) });
+  packed || raw.length < PACKED_FROM_BYTES
+    ? storedMember(raw)
+    : gzipSync(raw, { level: GZIP_LEVEL, windowBits: windowBitsFor(raw.length) });
 
-/** No smaller window packs worse than the widest, as long as it spans all bytes; and a smaller one is cheaper to start. */
+/**
+ * No smaller window packs worse than the widest, as long as it spans all bytes; and a smaller one is cheaper to start.
+ */
 const windowBitsFor = (length: number): number => Math.min(15, Math.max(10, Math.ceil(Math.log2(length + 300))));
 
 const blocksFor = (length: number): number => Math.max(1, Math.ceil(length / STORED_BLOCK_BYTES_MAX));
 
-/** Written by hand: a compressor at level 0 makes the same bytes at five times the cost. Blocks at the end may be empty. */
+/**
+ * Written by hand: a compressor at level 0 makes the same bytes at five times the cost. Blocks at the end may be empty.
+ */
 export const storedMember = (raw: Uint8Array, blocks = blocksFor(raw.length)): Uint8Array => {
   const member = new Uint8Array(GZIP_HEAD_BYTES + blocks * STORED_HEAD_BYTES + raw.length + GZIP_TAIL_BYTES);
   const view = new DataView(member.buffer);
@@ -80,7 +86,8 @@ export type Unpacked =
 /** The first member of these bytes, and how long it is. */
 export const unpackMember = (bytes: Buffer): Unpacked => {
   if (bytes.length < GZIP_HEAD_BYTES) return { kind: 'short' };
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b || bytes[2] !== 8) return { kind: 'damaged', why: 'no gzip member begins here' };
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b || bytes[2] !== 8)
+    return { kind: 'damaged', why: 'no gzip member begins here' };
   if (bytes[3] !== 0) return { kind: 'damaged', why: 'a gzip member with flags, which this archive never has' };
   const inside = unstored(bytes) ?? inflated(bytes);
   if (inside.kind !== 'inside') return inside;
@@ -92,7 +99,9 @@ export const unpackMember = (bytes: Buffer): Unpacked => {
 };
 
 /** What the deflate stream of a member holds, and where the member's tail begins. */
-type Inside = { readonly kind: 'inside'; readonly raw: Buffer; readonly tailAt: number } | Exclude<Unpacked, { kind: 'whole' }>;
+type Inside =
+  | { readonly kind: 'inside'; readonly raw: Buffer; readonly tailAt: number }
+  | Exclude<Unpacked, { kind: 'whole' }>;
 
 /**
  * A member that is stored only, copied out by hand: most records are small and stored, and starting zlib for each costs
@@ -101,7 +110,8 @@ type Inside = { readonly kind: 'inside'; readonly raw: Buffer; readonly tailAt: 
 const unstored = (bytes: Buffer): Inside | null => {
   const parts: Buffer[] = [];
   for (let at = GZIP_HEAD_BYTES, isLast = false; ; ) {
-    if (isLast) return { kind: 'inside', raw: parts.length === 1 ? Buffer.from(parts[0]!) : Buffer.concat(parts), tailAt: at };
+    if (isLast)
+      return { kind: 'inside', raw: parts.length === 1 ? Buffer.from(parts[0]!) : Buffer.concat(parts), tailAt: at };
     if (at + STORED_HEAD_BYTES > bytes.length) return (bytes[at] ?? 0) > 1 ? null : { kind: 'short' };
     if (bytes[at]! > 1) return null; // 0: stored, 1: stored and the last; the five bits after these three mean nothing
     const length = bytes.readUInt16LE(at + 1);
@@ -116,12 +126,16 @@ const unstored = (bytes: Buffer): Inside | null => {
 /**
  * The gzip functions of Node read on into the next member without a word, so only the deflate stream inside is given to
  * zlib. A stream that goes on behind these bytes is no error (Z_SYNC_FLUSH): it takes them all, so no room is left for
- * the tail. An error would keep zlib's memory until the event loop turns, and whoever reads a file through does not let it.
+ * the tail. An error would keep zlib's memory until the event loop turns, and whoever reads a file through does not let
+ * it.
  */
 const inflated = (bytes: Buffer): Inside => {
   try {
     const { buffer, engine } = inflateRawSync(bytes.subarray(GZIP_HEAD_BYTES), {
-      info: true, chunkSize: UNPACK_CHUNK_BYTES, finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: RECORD_BYTES_MAX,
+      info: true,
+      chunkSize: UNPACK_CHUNK_BYTES,
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength: RECORD_BYTES_MAX,
     }) as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
     return { kind: 'inside', raw: buffer, tailAt: GZIP_HEAD_BYTES + engine.bytesWritten };
   } catch (error) {

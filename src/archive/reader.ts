@@ -96,7 +96,10 @@ function* recordsOf({ fd, path, from, to, room: first }: OpenStretch): Generator
           const target = known * 2 > room.length ? Buffer.allocUnsafe(room.length * 2) : room;
           window.copy(target);
           room = target;
-          window = room.subarray(0, known + filled(fd, room.subarray(known, Math.min(room.length, end - at)), at + known));
+          window = room.subarray(
+            0,
+            known + filled(fd, room.subarray(known, Math.min(room.length, end - at)), at + known),
+          );
           if (window.length === known) throw damage(path, at, 'the file became shorter while it was read');
           break;
         }

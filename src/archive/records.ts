@@ -55,7 +55,9 @@ const RECORD_END = '\r\n\r\n';
 
 /** All records of a visit, one gzip member each: robots.txt first, then the page. */
 export const recordGroup = (input: RecordInput): RecordGroup => {
-  const members = input.robots.flatMap((exchange) => exchangeRecords(exchange, [['Gossamer-Kind', 'robots']], undefined).members);
+  const members = input.robots.flatMap(
+    (exchange) => exchangeRecords(exchange, [['Gossamer-Kind', 'robots']], undefined).members,
+  );
   const pageIndex = members.length;
   if (input.page !== null) members.push(...pageRecords(input, input.page));
   const pageAt = bytesOf(members.slice(0, pageIndex));
@@ -100,7 +102,8 @@ const pageRecords = (input: RecordInput, page: Answered): Uint8Array[] => {
     return [conversion({ input, page, text, id, refersTo: null }), ...outlinks(input, page, id)];
   }
   const { id, members } = exchangeRecords(page, [], input.digest);
-  // Second in its group: the place of the page then also says where its links begin, and no body is unpacked to find them.
+  // Second in its group: the place of the page then also says where its links begin, and no body is unpacked to find
+  // them.
   members.splice(1, 0, ...outlinks(input, page, id));
   if (text !== '') members.push(conversion({ input, page, text, id: recordId(), refersTo: id }));
   return members;
@@ -131,7 +134,11 @@ const outlinks = ({ links }: RecordInput, page: Answered, id: string): Uint8Arra
 };
 
 /** The response, then its request. */
-const exchangeRecords = (exchange: Answered, marks: readonly Field[], digest: string | undefined): { id: string; members: Uint8Array[] } => {
+const exchangeRecords = (
+  exchange: Answered,
+  marks: readonly Field[],
+  digest: string | undefined,
+): { id: string; members: Uint8Array[] } => {
   const id = recordId();
   const shared: Field[] = [
     ['WARC-Date', isoDate(exchange.startedAt)],
@@ -164,7 +171,13 @@ const exchangeRecords = (exchange: Answered, marks: readonly Field[], digest: st
 };
 
 /** The text of a page. Without its response there is no record to refer to, and the cut must be told here. */
-const conversion = (of: { input: RecordInput; page: Answered; text: string; id: string; refersTo: string | null }): Uint8Array => {
+const conversion = (of: {
+  input: RecordInput;
+  page: Answered;
+  text: string;
+  id: string;
+  refersTo: string | null;
+}): Uint8Array => {
   const { input, page, text, id, refersTo } = of;
   const at = isoDate(page.startedAt);
   const fields: Field[] = [
@@ -174,11 +187,13 @@ const conversion = (of: { input: RecordInput; page: Answered; text: string; id: 
     ['WARC-Target-URI', page.url],
     ['Content-Type', 'text/plain;charset=utf-8'],
   ];
-  if (refersTo !== null) fields.push(['WARC-Refers-To', refersTo], ['WARC-Refers-To-Target-URI', page.url], ['WARC-Refers-To-Date', at]);
+  if (refersTo !== null)
+    fields.push(['WARC-Refers-To', refersTo], ['WARC-Refers-To-Target-URI', page.url], ['WARC-Refers-To-Date', at]);
   else if (page.truncated !== null) fields.push(['WARC-Truncated', page.truncated]);
   if (input.charset !== undefined) fields.push(['Gossamer-Charset', input.charset]);
   const block = bytesOfText(text);
-  // A response has the digest of its payload, and every record the checksum of its gzip member; the text has nothing else.
+  // A response has the digest of its payload, and every record the checksum of its gzip member; the text has nothing
+  // else.
   fields.push(['WARC-Block-Digest', payloadDigest(block)]);
   return member({ fields, block: [block], packed: false });
 };
@@ -195,7 +210,10 @@ const member = (draft: Draft): Uint8Array => {
   return packMember(raw.subarray(0, length), draft.packed);
 };
 
-/** Where records are laid out to be packed, which leaves nothing of them here; pages of common size then need no memory of their own. */
+/**
+ * Where records are laid out to be packed, which leaves nothing of them here; pages of common size then need no memory
+ * of their own.
+ */
 const bench = Buffer.allocUnsafeSlow(1024 * 1024);
 /** And where the text of such a page is, until it is laid out. */
 const textBench = Buffer.allocUnsafeSlow(256 * 1024);

@@ -5,7 +5,15 @@ import { dirname, extname, resolve } from 'node:path';
 import { unreadable, type SeedSource } from '../crawl/seeds.ts';
 import { readConnectTo } from '../fetch/connect-to.ts';
 import { writeBytes } from '../lib/units.ts';
-import { adviceOf, complaintOf, isLimit, notUnderstood, readText, UsageError, type Reading } from '../model/read-settings.ts';
+import {
+  adviceOf,
+  complaintOf,
+  isLimit,
+  notUnderstood,
+  readText,
+  UsageError,
+  type Reading,
+} from '../model/read-settings.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
 import { readSeed } from '../url/seed.ts';
 import { CONFIG_BYTES_MAX, readEntries, type Entry, type Format, type List, type Scalar } from './config-text.ts';
@@ -21,12 +29,16 @@ export interface FileConfig {
 
 /** What a file may say beside the settings. */
 export const FILE_NAMES = {
-  'dir': 'where the crawl lives',
-  'seeds': 'a seed file, or a list of seeds; a resume leaves it alone',
+  dir: 'where the crawl lives',
+  seeds: 'a seed file, or a list of seeds; a resume leaves it alone',
   'exclude-file': 'sites never to call: a domain or a host per line',
 } as const;
 
-export const CONFIG_FLAG: Flag = { name: 'config', value: 'FILE', says: 'settings from a YAML or JSON file; flags win' };
+export const CONFIG_FLAG: Flag = {
+  name: 'config',
+  value: 'FILE',
+  says: 'settings from a YAML or JSON file; flags win',
+};
 
 const FORMATS: Readonly<Record<string, Format>> = { '.yaml': 'yaml', '.yml': 'yaml', '.json': 'json' };
 
@@ -41,7 +53,8 @@ export const configOf = async ({ values }: Read): Promise<FileConfig> => {
 /** Throws a UsageError with the place of the first mistake; paths in the file are relative to it. */
 export const readConfigFile = async (path: string): Promise<FileConfig> => {
   const format = FORMATS[extname(path).toLowerCase()];
-  if (format === undefined) throw new UsageError(`--config "${path}" is neither YAML nor JSON: name it ${Object.keys(FORMATS).join(', ')}`);
+  if (format === undefined)
+    throw new UsageError(`--config "${path}" is neither YAML nor JSON: name it ${Object.keys(FORMATS).join(', ')}`);
   const folder = dirname(resolve(path));
   const config: { -readonly [K in keyof FileConfig]: FileConfig[K] } = { ...NOTHING };
   const settings: Record<string, unknown> = {};
@@ -59,22 +72,29 @@ export const readConfigFile = async (path: string): Promise<FileConfig> => {
 const textOf = (path: string): string => {
   try {
     const { size } = statSync(path);
-    if (size > CONFIG_BYTES_MAX) throw new UsageError(`"${path}" has ${writeBytes(size)}, and settings have at most ${writeBytes(CONFIG_BYTES_MAX)}: put seeds into a file of their own`);
+    if (size > CONFIG_BYTES_MAX)
+      throw new UsageError(
+        `"${path}" has ${writeBytes(size)}, and settings have at most ${writeBytes(CONFIG_BYTES_MAX)}: put seeds into a file of their own`,
+      );
     return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     throw error instanceof UsageError ? error : unreadable(path, error);
   }
 };
 
-const settingNamed = (text: string): SettingName | undefined => SETTING_NAMES.find((name) => SETTINGS[name].flag === text);
+const settingNamed = (text: string): SettingName | undefined =>
+  SETTING_NAMES.find((name) => SETTINGS[name].flag === text);
 
 const unknownName = ({ name, where }: Entry): UsageError => {
-  if (RUN_FLAGS.some((flag) => flag.name === name)) return new UsageError(`${where}: ${name} is not kept in a file: give --${name} on the command line`);
+  if (RUN_FLAGS.some((flag) => flag.name === name))
+    return new UsageError(`${where}: ${name} is not kept in a file: give --${name} on the command line`);
   // Those who know the library write maxPages.
   const known = [...SETTING_NAMES.map((one) => SETTINGS[one].flag), ...Object.keys(FILE_NAMES)];
   const setting = SETTING_NAMES.find((one) => one === name);
   const best = setting === undefined ? nearest(name.replace(/^--/, ''), known) : SETTINGS[setting].flag;
-  return new UsageError(`${where}: there is no setting ${JSON.stringify(name)}${best === null ? '; "gossamer help settings" lists all' : ` (did you mean ${best}?)`}`);
+  return new UsageError(
+    `${where}: there is no setting ${JSON.stringify(name)}${best === null ? '; "gossamer help settings" lists all' : ` (did you mean ${best}?)`}`,
+  );
 };
 
 const settingOf = (name: SettingName, { name: written, where, value }: Entry, folder: string): unknown => {
@@ -97,7 +117,9 @@ const readValue = (name: SettingName, given: Scalar | List): Reading => {
     case 'duration':
     case 'bytes':
       // As in a flag: what was written counts, so that 5 is no time and 1e3 is no count.
-      return typeof value === 'string' || typeof value === 'number' ? readText(name, text) : { why: notUnderstood(value, adviceOf(name)) };
+      return typeof value === 'string' || typeof value === 'number'
+        ? readText(name, text)
+        : { why: notUnderstood(value, adviceOf(name)) };
     case 'switch':
       return typeof value === 'boolean' ? { value } : { why: notUnderstood(value, adviceOf(name)) };
     default:
@@ -109,12 +131,17 @@ const readValue = (name: SettingName, given: Scalar | List): Reading => {
 const readList = (given: Scalar | List): Reading => {
   const items = given.kind === 'list' ? given.items : [given];
   const wrong = items.find(({ value }) => typeof value !== 'string');
-  return wrong ? { why: notUnderstood(wrong.value, 'give a list of texts') } : { value: items.map(({ value }) => value) };
+  return wrong
+    ? { why: notUnderstood(wrong.value, 'give a list of texts') }
+    : { value: items.map(({ value }) => value) };
 };
 
 const checkRules = (given: Scalar | List): void => {
   for (const { value, where } of given.kind === 'list' ? given.items : [given]) {
-    if (!readConnectTo(String(value))) throw new UsageError(`${where}: connect-to ${notUnderstood(value, 'write HOST:PORT:ADDR:PORT, such as "*:80:127.0.0.1:8080"')}`);
+    if (!readConnectTo(String(value)))
+      throw new UsageError(
+        `${where}: connect-to ${notUnderstood(value, 'write HOST:PORT:ADDR:PORT, such as "*:80:127.0.0.1:8080"')}`,
+      );
   }
 };
 
@@ -126,14 +153,18 @@ const pathOf = ({ name, value }: Entry, folder: string): string => {
 };
 
 /** Empty for none; a URL is whole as it is. */
-const modulePath = (text: string, folder: string): string => (text === '' || text.startsWith('file:') ? text : resolve(folder, text));
+const modulePath = (text: string, folder: string): string =>
+  text === '' || text.startsWith('file:') ? text : resolve(folder, text);
 
 const seedsOf = (entry: Entry, folder: string): SeedSource => {
   const { value } = entry;
   if (value.kind === 'scalar') return { file: pathOf(entry, folder), urls: [] };
   const urls = value.items.map(({ value: seed, where }) => {
     const read = readSeed(typeof seed === 'string' ? seed : '');
-    if (read.kind !== 'link') throw new UsageError(`${where}: ${read.kind === 'bad' ? read.why : `${JSON.stringify(seed)} is not a seed`}: give a domain, host or URL`);
+    if (read.kind !== 'link')
+      throw new UsageError(
+        `${where}: ${read.kind === 'bad' ? read.why : `${JSON.stringify(seed)} is not a seed`}: give a domain, host or URL`,
+      );
     return seed as string;
   });
   return { file: null, urls };

@@ -39,20 +39,29 @@ export const readEntries = async (path: string, text: string, format: Format): P
   const lines = new yaml.LineCounter();
   // JSON is YAML too, and this reader knows where things stand. Names are compared below, where both can be named.
   const document = yaml.parseDocument(text, {
-    lineCounter: lines, prettyErrors: false, uniqueKeys: false, ...(format === 'json' ? { schema: 'json' } : {}),
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    ...(format === 'json' ? { schema: 'json' } : {}),
   });
   const place = placeIn(path, lines);
   const [mistake] = [...document.errors, ...document.warnings];
-  if (mistake) throw new UsageError(`${place(mistake.pos[0])}: this is not ${format.toUpperCase()}: ${plain(mistake.message)}`);
+  if (mistake)
+    throw new UsageError(`${place(mistake.pos[0])}: this is not ${format.toUpperCase()}: ${plain(mistake.message)}`);
   const top = document.contents;
   if (!yaml.isMap<ParsedNode, ParsedNode | null>(top)) {
-    throw new UsageError(`${place(top?.range[0] ?? 0)}: this is not a mapping: write names and values, such as ${format === 'json' ? '{ "delay": "5s" }' : 'delay: 5s'}`);
+    throw new UsageError(
+      `${place(top?.range[0] ?? 0)}: this is not a mapping: write names and values, such as ${format === 'json' ? '{ "delay": "5s" }' : 'delay: 5s'}`,
+    );
   }
   if (format === 'json') {
     // JSON.parse does not tell where this one is.
-    yaml.visit(document, { Scalar: (_, node) => {
-      if (node.type === 'QUOTE_SINGLE') throw new UsageError(`${place(node.range?.[0] ?? 0)}: this is not JSON: a text has double quotes`);
-    } });
+    yaml.visit(document, {
+      Scalar: (_, node) => {
+        if (node.type === 'QUOTE_SINGLE')
+          throw new UsageError(`${place(node.range?.[0] ?? 0)}: this is not JSON: a text has double quotes`);
+      },
+    });
     checkJson(path, text);
   }
 
@@ -60,7 +69,10 @@ export const readEntries = async (path: string, text: string, format: Format): P
   /** What an alias stands for. Values inside values are refused, so aliases of aliases cannot grow. */
   const resolved = (node: Node | null): Node | null => {
     if (!yaml.isAlias(node)) return node;
-    if (aliases.add(node).size > ALIASES_MAX) throw new UsageError(`${place(node.range?.[0] ?? 0)}: there are more than ${ALIASES_MAX} aliases: write the values themselves`);
+    if (aliases.add(node).size > ALIASES_MAX)
+      throw new UsageError(
+        `${place(node.range?.[0] ?? 0)}: there are more than ${ALIASES_MAX} aliases: write the values themselves`,
+      );
     return node.resolve(document) ?? null;
   };
   const scalarOf = (node: ParsedNode | null, name: string): Scalar => {
@@ -69,7 +81,8 @@ export const readEntries = async (path: string, text: string, format: Format): P
     if (yaml.isScalar(meant) && isPlainValue(meant.value)) {
       return { kind: 'scalar', where, value: meant.value, text: meant.source ?? String(meant.value) };
     }
-    if (yaml.isAlias(node)) throw new UsageError(`${where}: ${name} *${node.source} stands for nothing: put it in quotes if it is a text`);
+    if (yaml.isAlias(node))
+      throw new UsageError(`${where}: ${name} *${node.source} stands for nothing: put it in quotes if it is a text`);
     throw new UsageError(`${where}: ${name} has values inside values: write a plain one, or a list of plain ones`);
   };
   const valueOf = (node: ParsedNode | null, name: string): Scalar | List => {
@@ -82,19 +95,23 @@ export const readEntries = async (path: string, text: string, format: Format): P
   return top.items.map(({ key, value }) => {
     const at = key.range[0];
     const where = place(at);
-    if (!yaml.isScalar(key) || typeof key.value !== 'string') throw new UsageError(`${where}: this is not a name: write one such as delay`);
+    if (!yaml.isScalar(key) || typeof key.value !== 'string')
+      throw new UsageError(`${where}: this is not a name: write one such as delay`);
     const name = key.value;
     const before = seen.get(name);
-    if (before !== undefined) throw new UsageError(`${where}: ${name} is given twice, first in line ${lines.linePos(before).line}`);
+    if (before !== undefined)
+      throw new UsageError(`${where}: ${name} is given twice, first in line ${lines.linePos(before).line}`);
     seen.set(name, at);
     return { name, where, value: valueOf(value, name) };
   });
 };
 
-const placeIn = (path: string, lines: LineCounter) => (at: number): string => {
-  const { line, col } = lines.linePos(at);
-  return `${path} line ${Math.max(1, line)} column ${Math.max(1, col)}`; // an empty file has no first line
-};
+const placeIn =
+  (path: string, lines: LineCounter) =>
+  (at: number): string => {
+    const { line, col } = lines.linePos(at);
+    return `${path} line ${Math.max(1, line)} column ${Math.max(1, col)}`; // an empty file has no first line
+  };
 
 const isPlainValue = (value: unknown): value is Scalar['value'] =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
@@ -106,7 +123,9 @@ const checkJson = (path: string, text: string): void => {
   } catch (error) {
     const { message } = error as Error;
     const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
-    throw new UsageError(`${path}${line === undefined ? '' : ` line ${line} column ${column}`}: this is not JSON: ${plain(message.split(/, ?(?:"|\.\.\.)| in JSON at /)[0]!)}`);
+    throw new UsageError(
+      `${path}${line === undefined ? '' : ` line ${line} column ${column}`}: this is not JSON: ${plain(message.split(/, ?(?:"|\.\.\.)| in JSON at /)[0]!)}`,
+    );
   }
 };
 

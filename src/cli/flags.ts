@@ -29,7 +29,8 @@ export const namesOf = (flags: readonly Flag[]): string[] =>
   flags.flatMap(({ name, negatable }) => (negatable ? [name, `no-${name}`] : [name]));
 
 /** The values to choose from, where they are all known: `all|text|none`. */
-export const choicesOf = ({ value }: Pick<Flag, 'value'>): readonly string[] => (value?.includes('|') ? value.split('|') : []);
+export const choicesOf = ({ value }: Pick<Flag, 'value'>): readonly string[] =>
+  value?.includes('|') ? value.split('|') : [];
 
 /** The command is the one whose flags these are: a sentence about a wrong one names where they are listed. */
 export const readFlags = (args: readonly string[], flags: readonly Flag[], command: string): Read => {
@@ -51,15 +52,18 @@ export const readFlags = (args: readonly string[], flags: readonly Flag[], comma
     const [name, inline] = split(arg);
     const negated = name.startsWith('no-') && known.get(name.slice(3))?.negatable ? name.slice(3) : null;
     const flag = known.get(negated ?? name);
-    if (!flag) throw new UsageError(`there is no flag ${arg.split('=')[0]}${hint(name, flags)}; ${listedBy(command, flags)}`);
+    if (!flag)
+      throw new UsageError(`there is no flag ${arg.split('=')[0]}${hint(name, flags)}; ${listedBy(command, flags)}`);
     if (flag.value === undefined) {
       if (inline !== undefined) throw new UsageError(`--${name} takes no value`);
       (negated === null ? switches : off).add(flag.name);
-      if (switches.has(flag.name) && off.has(flag.name)) throw new UsageError(`--${flag.name} and --no-${flag.name} are both given`);
+      if (switches.has(flag.name) && off.has(flag.name))
+        throw new UsageError(`--${flag.name} and --no-${flag.name} are both given`);
       continue;
     }
     const value = inline ?? args[++i];
-    if (value === undefined || (inline === undefined && value.startsWith('--'))) throw new UsageError(`--${name} needs a value: --${name} ${flag.value}`);
+    if (value === undefined || (inline === undefined && value.startsWith('--')))
+      throw new UsageError(`--${name} needs a value: --${name} ${flag.value}`);
     const given = values.get(name);
     if (given && !flag.repeatable) throw new UsageError(`--${name} is given twice`);
     values.set(name, [...(given ?? []), value]);
@@ -80,7 +84,9 @@ const hint = (name: string, flags: readonly Flag[]): string => {
 };
 
 const listedBy = (command: string, flags: readonly Flag[]): string =>
-  flags.some(({ rare }) => rare) ? `"gossamer ${command} --help" and "gossamer help settings" list all` : `"gossamer ${command} --help" lists all`;
+  flags.some(({ rare }) => rare)
+    ? `"gossamer ${command} --help" and "gossamer help settings" list all`
+    : `"gossamer ${command} --help" lists all`;
 
 /** Shorter pieces are in too many names to mean one of them. */
 const PIECE_CHARS_MIN = 4;
@@ -89,7 +95,9 @@ const PIECE_CHARS_MIN = 4;
 export const nearest = (word: string, known: readonly string[]): string | null => {
   const [best] = known.map((name) => ({ name, slips: distance(word, name) })).sort((a, b) => a.slips - b.slips);
   if (best && best.slips <= 2) return best.name;
-  const [whole] = known.filter((name) => word.length >= PIECE_CHARS_MIN && name.includes(word)).sort((a, b) => a.length - b.length);
+  const [whole] = known
+    .filter((name) => word.length >= PIECE_CHARS_MIN && name.includes(word))
+    .sort((a, b) => a.length - b.length);
   return whole ?? null;
 };
 

@@ -10,13 +10,16 @@ const COLUMNS = 80;
 /** Where descriptions begin. */
 const MARGIN = 28;
 
-export const overviewOf = (commands: readonly Command[]): string => [
-  `gossamer ${VERSION}: a polite web crawler that loses nothing`,
-  'Start here: gossamer crawl seeds.txt --email you@example.org',
-  'Usage: gossamer <command> [flags]        gossamer <command> --help says more',
-  ...commands.map((command) => `  ${command.name.padEnd(12)}${briefOf(command)}`),
-  ...Object.entries(EXIT_CODES).map(([code, says], i) => `${(i === 0 ? 'Exit codes:' : '').padEnd(12)}${code.padEnd(4)} ${firstClause(says)}`),
-].join('\n');
+export const overviewOf = (commands: readonly Command[]): string =>
+  [
+    `gossamer ${VERSION}: a polite web crawler that loses nothing`,
+    'Start here: gossamer crawl seeds.txt --email you@example.org',
+    'Usage: gossamer <command> [flags]        gossamer <command> --help says more',
+    ...commands.map((command) => `  ${command.name.padEnd(12)}${briefOf(command)}`),
+    ...Object.entries(EXIT_CODES).map(
+      ([code, says], i) => `${(i === 0 ? 'Exit codes:' : '').padEnd(12)}${code.padEnd(4)} ${firstClause(says)}`,
+    ),
+  ].join('\n');
 
 /** What a command does, in a few words. */
 export const briefOf = ({ says }: Pick<Command, 'says'>): string => says.split(/[.:](?:\s|$)/)[0]!;
@@ -26,19 +29,28 @@ const firstClause = (says: string): string => says.split(/[;:]\s/)[0]!;
 export const helpOf = (command: Command): string => {
   const flags = [...command.flags, ...EVERYWHERE];
   return [
-    `Usage: gossamer ${command.usage}`, '',
-    ...wrap(command.says, COLUMNS), '',
+    `Usage: gossamer ${command.usage}`,
+    '',
+    ...wrap(command.says, COLUMNS),
+    '',
     ...flagLines(flags.filter(({ rare }) => !rare)),
     ...(flags.some(({ rare }) => rare) ? ['', 'All settings: gossamer help settings'] : []),
-    '', 'Example:', `  ${command.example}`,
+    '',
+    'Example:',
+    `  ${command.example}`,
   ].join('\n');
 };
 
-export const settingsHelp = (): string => [
-  ...wrap('The settings of a crawl: flags of crawl and resume, and without their dashes names in a --config file. ' +
-    '--no-<switch> turns a switch off; none lifts a limit, as in --max-pages none.', COLUMNS), '',
-  ...flagLines(SETTING_FLAGS),
-].join('\n');
+export const settingsHelp = (): string =>
+  [
+    ...wrap(
+      'The settings of a crawl: flags of crawl and resume, and without their dashes names in a --config file. ' +
+        '--no-<switch> turns a switch off; none lifts a limit, as in --max-pages none.',
+      COLUMNS,
+    ),
+    '',
+    ...flagLines(SETTING_FLAGS),
+  ].join('\n');
 
 /** Those without a group come last, as they are. */
 const flagLines = (flags: readonly Flag[]): string[] => [
@@ -53,7 +65,8 @@ const linesOf = ({ name, value, says }: Flag): string[] => {
   const left = `  --${name}${value === undefined ? '' : ` ${value}`}`;
   const right = wrap(says, COLUMNS - MARGIN);
   // A long name leaves its description the next line.
-  const [first, ...rest] = left.length < MARGIN ? [`${left.padEnd(MARGIN)}${right[0]}`, ...right.slice(1)] : [left, ...right];
+  const [first, ...rest] =
+    left.length < MARGIN ? [`${left.padEnd(MARGIN)}${right[0]}`, ...right.slice(1)] : [left, ...right];
   return [first!, ...rest.map((line) => `${' '.repeat(MARGIN)}${line}`)];
 };
 

@@ -9,14 +9,16 @@ export type Format = (typeof FORMATS)[number];
 
 export const readFormat = ({ values }: Read): Format => {
   const format = (values.get('format')?.[0] ?? 'table') as Format;
-  if (!FORMATS.includes(format)) throw new UsageError(`--format "${format}" is not known: choose one of ${FORMATS.join(', ')}`);
+  if (!FORMATS.includes(format))
+    throw new UsageError(`--format "${format}" is not known: choose one of ${FORMATS.join(', ')}`);
   return format;
 };
 
 /** The whole number that was given with this flag, if one was. */
 export const readCount = ({ values }: Read, name: string): number | undefined => {
   const text = values.get(name)?.[0];
-  if (text !== undefined && !/^\d+$/.test(text)) throw new UsageError(`--${name} "${text}" is not understood: write a whole number`);
+  if (text !== undefined && !/^\d+$/.test(text))
+    throw new UsageError(`--${name} "${text}" is not understood: write a whole number`);
   return text === undefined ? undefined : Number(text);
 };
 

@@ -23,7 +23,23 @@ import { statusCommand } from './commands/status.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { worldCommand } from './commands/world.ts';
 
-export const COMMANDS: readonly Command[] = [crawlCommand, resumeCommand, joinCommand, statusCommand, pagesCommand, exportCommand, sitesCommand, showCommand, explainCommand, verifyCommand, auditCommand, migrateCommand, configCommand, completionCommand(() => COMMANDS), worldCommand];
+export const COMMANDS: readonly Command[] = [
+  crawlCommand,
+  resumeCommand,
+  joinCommand,
+  statusCommand,
+  pagesCommand,
+  exportCommand,
+  sitesCommand,
+  showCommand,
+  explainCommand,
+  verifyCommand,
+  auditCommand,
+  migrateCommand,
+  configCommand,
+  completionCommand(() => COMMANDS),
+  worldCommand,
+];
 
 export const main = async (args: readonly string[]): Promise<void> => {
   // `| head` closes our output early: that is no fault.
@@ -38,7 +54,13 @@ export const main = async (args: readonly string[]): Promise<void> => {
 const dispatch = async (args: readonly string[]): Promise<number> => {
   const [name, ...rest] = args;
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    console.log(rest[0] === undefined ? overviewOf(COMMANDS) : rest[0] === 'settings' ? settingsHelp() : helpOf(commandOf(rest[0])));
+    console.log(
+      rest[0] === undefined
+        ? overviewOf(COMMANDS)
+        : rest[0] === 'settings'
+          ? settingsHelp()
+          : helpOf(commandOf(rest[0])),
+    );
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === 'version') {
@@ -62,7 +84,9 @@ const commandOf = (name: string): Command => {
   if (command) return command;
   const names = COMMANDS.map((one) => one.name);
   const best = nearest(name, names);
-  throw new UsageError(`there is no command "${name}"${best === null ? '' : ` (did you mean ${best}?)`}: it is one of ${names.join(', ')}`);
+  throw new UsageError(
+    `there is no command "${name}"${best === null ? '' : ` (did you mean ${best}?)`}: it is one of ${names.join(', ')}`,
+  );
 };
 
 const failed = (error: unknown): number => {

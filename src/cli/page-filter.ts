@@ -32,10 +32,14 @@ export const filterOf = (read: Read): PageFilter => {
 
 /** A name that no page can have would find nothing, which looks as if there were none. */
 const checkOutcome = (name: string): void => {
-  const known = [ANSWERED_OUTCOMES, UNANSWERED_OUTCOMES, SCOPE_REFUSALS].flatMap((names) => Object.keys(names)).concat((Object.keys(FAILURES) as FailureCause[]).map(failedName));
+  const known = [ANSWERED_OUTCOMES, UNANSWERED_OUTCOMES, SCOPE_REFUSALS]
+    .flatMap((names) => Object.keys(names))
+    .concat((Object.keys(FAILURES) as FailureCause[]).map(failedName));
   if (known.includes(name)) return;
   const best = nearest(name, known);
-  throw new UsageError(`--outcome "${name}" is not known${best === null ? '' : ` (did you mean ${best}?)`}: "gossamer status <dir>" shows which there are`);
+  throw new UsageError(
+    `--outcome "${name}" is not known${best === null ? '' : ` (did you mean ${best}?)`}: "gossamer status <dir>" shows which there are`,
+  );
 };
 
 /** A person may give a host or a URL of the site. */

@@ -19,10 +19,19 @@ export const blockOf = (snapshot: Snapshot, dir: string, settings: Settings): st
   const errors = errorsOf(census);
   return [
     head,
-    row('pages', `${bold(green(writeCount(census.pages)))}   ${rate(snapshot.pagesPerSecond)} now   ${rate(snapshot.pagesPerSecondMean)} mean   ${errors > 0 ? red(`${writeCount(errors)} errors`) : dim('no errors')}`),
-    row('links', `${writeCount(census.waiting)} waiting   ${writeCount(census.leased)} leased   ${writeCount(settledTotal(census))} settled${aside(census)}`),
+    row(
+      'pages',
+      `${bold(green(writeCount(census.pages)))}   ${rate(snapshot.pagesPerSecond)} now   ${rate(snapshot.pagesPerSecondMean)} mean   ${errors > 0 ? red(`${writeCount(errors)} errors`) : dim('no errors')}`,
+    ),
+    row(
+      'links',
+      `${writeCount(census.waiting)} waiting   ${writeCount(census.leased)} leased   ${writeCount(settledTotal(census))} settled${aside(census)}`,
+    ),
     row('sites', `${writeCount(census.sites.known)} known   ${writeCount(census.sitesDue)} due`),
-    row('memory', `${writeBytes(snapshot.memoryBytes)}   archive ${writeBytes(census.archivedBytes)}${snapshot.restarts > 0 ? red(`   ${snapshot.restarts} threads restarted`) : ''}`),
+    row(
+      'memory',
+      `${writeBytes(snapshot.memoryBytes)}   archive ${writeBytes(census.archivedBytes)}${snapshot.restarts > 0 ? red(`   ${snapshot.restarts} threads restarted`) : ''}`,
+    ),
     lastRow(snapshot, settings),
   ];
 };
@@ -41,12 +50,21 @@ const clock = (ms: number): string => {
 
 /** The last line says how far the crawl is, or what it waits for. */
 const lastRow = (snapshot: Snapshot, settings: Settings): string => {
-  if (snapshot.phase === 'stopping') return row('', dim(`${snapshot.visits === 1 ? '1 visit' : `${writeCount(snapshot.visits)} visits`} under way, with up to ${writeDuration(settings.timeoutMs)} to end; Ctrl-C again stops at once`));
+  if (snapshot.phase === 'stopping')
+    return row(
+      '',
+      dim(
+        `${snapshot.visits === 1 ? '1 visit' : `${writeCount(snapshot.visits)} visits`} under way, with up to ${writeDuration(settings.timeoutMs)} to end; Ctrl-C again stops at once`,
+      ),
+    );
   const waits = waitingFor(snapshot);
   if (waits) return row('waits', waits);
   const { progress, census } = snapshot;
   if (progress !== null) {
-    const limit = settings.maxPages !== null && census!.pages / settings.maxPages >= progress ? `${writeCount(settings.maxPages)} pages` : writeDuration(settings.maxDurationMs!);
+    const limit =
+      settings.maxPages !== null && census!.pages / settings.maxPages >= progress
+        ? `${writeCount(settings.maxPages)} pages`
+        : writeDuration(settings.maxDurationMs!);
     return row('limit', `${bar(progress)} ${Math.floor(progress * 100)} % of ${limit}`);
   }
   const known = knownTotal(census!);
@@ -74,19 +92,35 @@ export const lineOf = (snapshot: Snapshot): string => {
   if (!census) return `${time} ${wordsOf(phase)}, for ${writeDuration(snapshot.elapsedMs)} so far`;
   if (phase === 'loading seeds') return `${time} ${phase}: ${writeCount(snapshot.seedsLoaded)}`;
   const waits = waitingFor(snapshot);
-  return `${time} ${phase}: ${writeCount(census.pages)} pages (${rate(snapshot.pagesPerSecond)} now, ${rate(snapshot.pagesPerSecondMean)} mean), ` +
+  return (
+    `${time} ${phase}: ${writeCount(census.pages)} pages (${rate(snapshot.pagesPerSecond)} now, ${rate(snapshot.pagesPerSecondMean)} mean), ` +
     `${writeCount(errorsOf(census))} errors, ${writeCount(census.waiting)} waiting, ${writeCount(census.leased)} leased, ` +
-    `${writeCount(census.sitesDue)} sites due, ${writeBytes(snapshot.memoryBytes)}${waits ? `, waits ${waits}` : ''}`;
+    `${writeCount(census.sitesDue)} sites due, ${writeBytes(snapshot.memoryBytes)}${waits ? `, waits ${waits}` : ''}`
+  );
 };
 
 /** Numbers without units in their text, units in their names. */
 export const objectOf = (snapshot: Snapshot): Record<string, unknown> => {
   const { census, ...rest } = snapshot;
-  return { time: new Date().toISOString(), ...rest, ...(census ? { errors: errorsOf(census), ...censusObject(census) } : {}) };
+  return {
+    time: new Date().toISOString(),
+    ...rest,
+    ...(census ? { errors: errorsOf(census), ...censusObject(census) } : {}),
+  };
 };
 
 export const censusObject = (census: Census): Record<string, unknown> => ({
-  waiting: census.waiting, leased: census.leased, parked: census.parked, held: census.held, forgotten: census.forgotten,
-  settled: settledTotal(census), settledByOutcome: census.settled, pages: census.pages, known: knownTotal(census),
-  sites: census.sites, sitesDue: census.sitesDue, next: census.next, archivedBytes: census.archivedBytes,
+  waiting: census.waiting,
+  leased: census.leased,
+  parked: census.parked,
+  held: census.held,
+  forgotten: census.forgotten,
+  settled: settledTotal(census),
+  settledByOutcome: census.settled,
+  pages: census.pages,
+  known: knownTotal(census),
+  sites: census.sites,
+  sitesDue: census.sitesDue,
+  next: census.next,
+  archivedBytes: census.archivedBytes,
 });

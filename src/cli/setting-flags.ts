@@ -47,7 +47,7 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
 export const groupOf = (name: SettingName): Group => PLACES[name][0];
 
 /** In the order of the table above, which is that of the help and of a printed file. */
-export const SETTINGS_SHOWN = (Object.keys(PLACES) as SettingName[]);
+export const SETTINGS_SHOWN = Object.keys(PLACES) as SettingName[];
 
 export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
   const spec = SETTINGS[name];

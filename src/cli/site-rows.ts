@@ -4,7 +4,9 @@ import type { Reader, SiteQuery, SiteView } from '../frontier/store.ts';
 import { robotsStance } from '../politeness/robots.ts';
 import { canonicalize } from '../url/canonical.ts';
 
-/** Sites whose rules are asked for in one go: a far store is asked once for all of them. With the largest rules, 7 MiB. */
+/**
+ * Sites whose rules are asked for in one go: a far store is asked once for all of them. With the largest rules, 7 MiB.
+ */
 export const RULES_AT_ONCE = 100;
 
 /** A site with what robots.txt says at the origin that its next call asks. */
@@ -45,8 +47,19 @@ const withRules = async (reader: Reader, views: readonly SiteView[]): Promise<Si
     const origin = origins[i]!;
     if (origin === null) return { view, now, robots: null };
     const record = rules.get(origin);
-    if (!record) return { view, now, robots: { origin, state: 'not-read-yet', fetchedAt: null, stale: false, trouble: null } };
+    if (!record)
+      return { view, now, robots: { origin, state: 'not-read-yet', fetchedAt: null, stale: false, trouble: null } };
     const trouble = record.verdict === 'trouble' ? record.rules : null;
-    return { view, now, robots: { origin, state: robotsStance(record), fetchedAt: record.fetchedAt, stale: record.expiresAt <= now, trouble } };
+    return {
+      view,
+      now,
+      robots: {
+        origin,
+        state: robotsStance(record),
+        fetchedAt: record.fetchedAt,
+        stale: record.expiresAt <= now,
+        trouble,
+      },
+    };
   });
 };

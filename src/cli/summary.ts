@@ -9,13 +9,13 @@ import { knownTotal, settledTotal, type Census } from '../model/census.ts';
 import { bold, dim } from './terminal.ts';
 
 const REASONS: Readonly<Record<EndReason, string>> = {
-  'finished': 'is finished',
+  finished: 'is finished',
   'max-pages': 'reached --max-pages',
   'max-duration': 'reached --max-duration',
-  'stopped': 'was stopped',
-  'halted': 'was stopped at once',
-  'disk': 'stopped because the disk is full or below --disk-reserve',
-  'fault': 'stopped because of a fault',
+  stopped: 'was stopped',
+  halted: 'was stopped at once',
+  disk: 'stopped because the disk is full or below --disk-reserve',
+  fault: 'stopped because of a fault',
 };
 
 export const summaryOf = (dir: string, end: RunEnd): string => {
@@ -23,12 +23,16 @@ export const summaryOf = (dir: string, end: RunEnd): string => {
   const lines = [
     '',
     `${bold(`Crawl ${dir} ${REASONS[end.reason]}`)} after ${writeDuration(snapshot.elapsedMs)}: ` +
-    `${writeCount(snapshot.pagesThisRun)} pages in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)`,
+      `${writeCount(snapshot.pagesThisRun)} pages in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)`,
     ...(end.fault ? [`  ${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`] : []),
   ];
   if (census) lines.push(...censusLines(dir, census));
-  lines.push(dim('  look at it'), `    gossamer pages ${dir} --limit 10`, `    gossamer show ${dir} <url> --text`,
-    `    gossamer export ${dir} --format parquet --out pages.parquet`);
+  lines.push(
+    dim('  look at it'),
+    `    gossamer pages ${dir} --limit 10`,
+    `    gossamer show ${dir} <url> --text`,
+    `    gossamer export ${dir} --format parquet --out pages.parquet`,
+  );
   const goOn = goOnFlags(end);
   if (goOn !== null) lines.push(dim('  go on'), `    gossamer resume ${dir}${goOn}`);
   return lines.join('\n');
@@ -51,7 +55,11 @@ export const censusLines = (dir: string, census: Census): string[] => {
     `  ${'leased'.padEnd(width)}${writeCount(census.leased).padStart(12)}`,
     `  ${'parked'.padEnd(width)}${writeCount(census.parked).padStart(12)}${census.sites.parked > 0 ? `  on ${writeCount(census.sites.parked)} sites that failed too often` : ''}`,
     `  ${'held'.padEnd(width)}${writeCount(census.held).padStart(12)}${census.sites.held > 0 ? `  on ${writeCount(census.sites.held)} sites over --max-pages-per-site` : ''}`,
-    ...(census.forgotten > 0 ? [`  ${'forgotten'.padEnd(width)}${writeCount(census.forgotten).padStart(12)}  times a link was over --max-waiting-per-site`] : []),
+    ...(census.forgotten > 0
+      ? [
+          `  ${'forgotten'.padEnd(width)}${writeCount(census.forgotten).padStart(12)}  times a link was over --max-waiting-per-site`,
+        ]
+      : []),
     `  ${'settled'.padEnd(width)}${writeCount(settledTotal(census)).padStart(12)}`,
     ...outcomes.map(([name, n]) => `    ${name.padEnd(width - 2)}${writeCount(n).padStart(12)}`),
     `  ${'archive'.padEnd(width)}${writeBytes(census.archivedBytes).padStart(12)}  in ${archiveFiles(dir)} in ${join(dir, FILES.warc)}`,

@@ -17,11 +17,15 @@ export interface Terminal {
 /** For a terminal that does not tell, or says 0. */
 const COLUMNS = 80;
 
-export const createTerminal = (out: NodeJS.WriteStream = process.stdout, err: NodeJS.WriteStream = process.stderr): Terminal => {
+export const createTerminal = (
+  out: NodeJS.WriteStream = process.stdout,
+  err: NodeJS.WriteStream = process.stderr,
+): Terminal => {
   const isLive = out.isTTY === true && process.env['TERM'] !== 'dumb';
   let drawn: readonly string[] = [];
   const clear = (): string => (drawn.length > 0 ? `\x1b[${drawn.length}F\x1b[J` : '');
-  const show = (lines: readonly string[]): string => lines.map((line) => `${fit(line, out.columns || COLUMNS)}\n`).join('');
+  const show = (lines: readonly string[]): string =>
+    lines.map((line) => `${fit(line, out.columns || COLUMNS)}\n`).join('');
   return {
     isLive,
     print: (text) => void out.write(isLive ? `${clear()}${text}\n${show(drawn)}` : `${text}\n`),
@@ -48,7 +52,10 @@ const fit = (line: string, columns: number): string => {
 };
 
 const colours = process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined;
-const paint = (code: number) => (text: string): string => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
+const paint =
+  (code: number) =>
+  (text: string): string =>
+    colours ? `\x1b[${code}m${text}\x1b[0m` : text;
 export const bold = paint(1);
 export const dim = paint(2);
 export const red = paint(31);

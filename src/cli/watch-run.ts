@@ -31,32 +31,61 @@ export interface Shown {
 
 export const readShown = (read: Read): Shown => {
   const level = (read.values.get('log-level')?.[0] ?? 'info') as Level;
-  if (!LEVELS.includes(level)) throw new UsageError(`--log-level "${level}" is not known: choose one of ${LEVELS.join(', ')}`);
+  if (!LEVELS.includes(level))
+    throw new UsageError(`--log-level "${level}" is not known: choose one of ${LEVELS.join(', ')}`);
   return { level, quiet: read.switches.has('quiet'), json: read.switches.has('json') };
 };
 
 const EXITS: Readonly<Record<EndReason, ExitCode>> = {
-  'finished': 0, 'max-pages': 0, 'max-duration': 0, 'stopped': 3, 'halted': 130, 'disk': 4, 'fault': 1,
+  finished: 0,
+  'max-pages': 0,
+  'max-duration': 0,
+  stopped: 3,
+  halted: 130,
+  disk: 4,
+  fault: 1,
 };
 
-export const watchRun = async (crawl: OpenCrawl, shown: Shown, options: { retryParked: boolean }): Promise<ExitCode> => {
-  const { dir, store, identity: { settings, member } } = crawl;
+export const watchRun = async (
+  crawl: OpenCrawl,
+  shown: Shown,
+  options: { retryParked: boolean },
+): Promise<ExitCode> => {
+  const {
+    dir,
+    store,
+    identity: { settings, member },
+  } = crawl;
   const terminal = createTerminal();
   const { log, reopen, close } = openLog({
     path: logPathOf(dir, settings),
     level: shown.level,
     show: (level, message) => {
-      if (level === 'error' || (level === 'warn' && !shown.quiet) || level === 'debug') terminal.warn(level === 'debug' ? message : `${red(level)} ${message}`);
+      if (level === 'error' || (level === 'warn' && !shown.quiet) || level === 'debug')
+        terminal.warn(level === 'debug' ? message : `${red(level)} ${message}`);
     },
   });
   log('info', 'run begins', { dir, settings: { ...settings } });
   const show = shownBy(shown, { terminal, block: (snapshot) => blockOf(snapshot, dir, settings) });
-  const run = startRun({ dir, settings, store, member, log, onSnapshot: show, onMetrics: (url) => void (shown.quiet || terminal.warn(`metrics at ${url}`)), logPages: shown.level === 'debug', ...options });
+  const run = startRun({
+    dir,
+    settings,
+    store,
+    member,
+    log,
+    onSnapshot: show,
+    onMetrics: (url) => void (shown.quiet || terminal.warn(`metrics at ${url}`)),
+    logPages: shown.level === 'debug',
+    ...options,
+  });
   const forget = listen(run, { warn: terminal.warn, quiet: shown.quiet, reopen });
   try {
     const end = await run.ended;
     terminal.release();
-    log('info', `run ends: ${end.reason}, ${end.census?.pages ?? 0} pages`, { reason: end.reason, pages: end.census?.pages ?? 0 });
+    log('info', `run ends: ${end.reason}, ${end.census?.pages ?? 0} pages`, {
+      reason: end.reason,
+      pages: end.census?.pages ?? 0,
+    });
     if (end.fault) log('error', `${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`);
     if (end.fault && shown.level === 'debug') terminal.warn(end.fault.stack);
     if (shown.json) terminal.print(JSON.stringify({ ...objectOf(end.snapshot), reason: end.reason, dir }));

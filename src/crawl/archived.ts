@@ -22,14 +22,22 @@ export interface Archived {
 /** One part of what was archived of the page there; empty when it was not kept. */
 export const readArchived = (dir: string, place: Place, part: keyof Archived): string => {
   const path = join(dir, FILES.warc, place.file);
-  if (!existsSync(path)) throw new UsageError(`${place.file} is not in "${dir}": it is in the directory of another process of this crawl, or was taken away`);
+  if (!existsSync(path))
+    throw new UsageError(
+      `${place.file} is not in "${dir}": it is in the directory of another process of this crawl, or was taken away`,
+    );
   for (const { headers, block } of readRecords(path, place.offset, place.offset + place.groupLength)) {
     if (headers['warc-type'] === TYPES[part]) return READERS[part](block);
   }
   return '';
 };
 
-const TYPES: Readonly<Record<keyof Archived, string>> = { text: 'conversion', html: 'response', requestHead: 'request', answerHead: 'response' };
+const TYPES: Readonly<Record<keyof Archived, string>> = {
+  text: 'conversion',
+  html: 'response',
+  requestHead: 'request',
+  answerHead: 'response',
+};
 
 const READERS: Readonly<Record<keyof Archived, (block: Buffer) => string>> = {
   text: (block) => block.toString('utf8'),

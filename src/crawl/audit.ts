@@ -59,7 +59,11 @@ export const auditCrawl = async (options: AuditOptions): Promise<AuditReport> =>
   const sorter = new LineSorter({ dir: tmpdir() });
   try {
     await gather({ options, book, sorter, onDamage });
-    return { ...(await judge({ options, book, sorter, excuse: excuseOf(identities, damage) })), damage, remarks: remarksOn(identities, options.dirs) };
+    return {
+      ...(await judge({ options, book, sorter, excuse: excuseOf(identities, damage) })),
+      damage,
+      remarks: remarksOn(identities, options.dirs),
+    };
   } finally {
     sorter.close();
   }
@@ -79,8 +83,14 @@ const missing = (dir: string, identities: readonly Identity[]): string =>
     : `"${dir}" has no ledger: no call has left yet, the ledger was off, or its folder "${LEDGER_DIR}" was taken away`;
 
 const remarksOn = (identities: readonly Identity[], dirs: readonly string[]): string[] => [
-  ...(identities.some(({ unnoted }) => unnoted) ? ['the ledger was off in a run of this crawl: calls of that time are not in it'] : []),
-  ...(dirs.length === 1 && identities.some(isShared) ? [`this crawl may have other processes: only the calls of "${dirs[0]}" are judged here; give the directories of all to judge them together`] : []),
+  ...(identities.some(({ unnoted }) => unnoted)
+    ? ['the ledger was off in a run of this crawl: calls of that time are not in it']
+    : []),
+  ...(dirs.length === 1 && identities.some(isShared)
+    ? [
+        `this crawl may have other processes: only the calls of "${dirs[0]}" are judged here; give the directories of all to judge them together`,
+      ]
+    : []),
 ];
 
 /** Why a robots.txt may have been read though neither ledger nor archive have it. */
@@ -100,7 +110,13 @@ interface Gathering {
 /** The ledgers first: they say for which product tokens a robots.txt has to be read. */
 const gather = async ({ options: { dirs, site, onProgress }, book, sorter, onDamage }: Gathering): Promise<void> => {
   let read = 0;
-  for (const line of callLines({ dirs, book, site, onDamage, onProgress: (done, total) => onProgress({ phase: 'ledger', done, total }) })) {
+  for (const line of callLines({
+    dirs,
+    book,
+    site,
+    onDamage,
+    onProgress: (done, total) => onProgress({ phase: 'ledger', done, total }),
+  })) {
     sorter.add(line);
     if (++read % CALLS_PER_LOOK === 0) await setImmediate();
   }
@@ -109,19 +125,29 @@ const gather = async ({ options: { dirs, site, onProgress }, book, sorter, onDam
   let done = 0;
   for (const dir of dirs) {
     await readArchivedRobots({
-      dir, tokens, site, onDamage, take: (line) => sorter.add(line),
+      dir,
+      tokens,
+      site,
+      onDamage,
+      take: (line) => sorter.add(line),
       onProgress: (bytes) => onProgress({ phase: 'archive', done: (done += bytes), total }),
     });
   }
 };
 
-const textOf = (chunk: Uint8Array | string): string => (typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('latin1'));
+const textOf = (chunk: Uint8Array | string): string =>
+  typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('latin1');
 
 interface JudgingAll extends Omit<Gathering, 'onDamage'> {
   readonly excuse: Excuse;
 }
 
-const judge = async ({ options, book, sorter, excuse }: JudgingAll): Promise<Pick<AuditReport, 'calls' | 'visits' | 'sites' | 'findings' | 'tally'>> => {
+const judge = async ({
+  options,
+  book,
+  sorter,
+  excuse,
+}: JudgingAll): Promise<Pick<AuditReport, 'calls' | 'visits' | 'sites' | 'findings' | 'tally'>> => {
   const sums = { calls: 0, visits: 0, sites: 0 };
   const findings = noFindings();
   const tallying: Tallying | null = options.site === null ? null : createTally(options.site);

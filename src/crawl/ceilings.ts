@@ -24,7 +24,8 @@ export const checkDescriptors = (settings: Settings): void => {
   if (limit === null || needed <= limit) return;
   throw new UsageError(
     `${fetchers * concurrency} concurrent visits need ${needed} file descriptors, but ${limit} are allowed: ` +
-    `raise the limit (ulimit -n ${needed}) or lower --concurrency`);
+      `raise the limit (ulimit -n ${needed}) or lower --concurrency`,
+  );
 };
 
 export const diskFreeBytes = (dir: string): number => {

@@ -47,15 +47,30 @@ const explainOne = async (parts: ExplainParts, text: string): Promise<Explanatio
   const found = await lookUp(parts, address);
   const { view, robots, scope, reason } = found;
   return {
-    url: address.url, reason, answer: answerOf(found), state: view.state, view, robots, scope,
+    url: address.url,
+    reason,
+    answer: answerOf(found),
+    state: view.state,
+    view,
+    robots,
+    scope,
     callAt: view.open && view.site && callAtOf(view.open, view.site, found),
-    notes: await notesOf(found), advice: await adviceOf(found),
+    notes: await notesOf(found),
+    advice: await adviceOf(found),
   };
 };
 
 const impossible = (url: string, refusal: ScopeRefusal): Explanation => ({
-  url, reason: refusal, answer: `No crawl can have it: ${SCOPE_REFUSALS[refusal]}.`, state: 'unknown',
-  view: null, robots: null, scope: { refusal, says: SCOPE_REFUSALS[refusal] }, callAt: null, notes: [], advice: [],
+  url,
+  reason: refusal,
+  answer: `No crawl can have it: ${SCOPE_REFUSALS[refusal]}.`,
+  state: 'unknown',
+  view: null,
+  robots: null,
+  scope: { refusal, says: SCOPE_REFUSALS[refusal] },
+  callAt: null,
+  notes: [],
+  advice: [],
 });
 
 const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Promise<Found> => {
@@ -65,10 +80,24 @@ const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Pro
   const view = await reader.link(address.url, site);
   const scope = await scopeNow({ ...parts, address, link: view.open?.link ?? asFound(address, site, view.page) });
   const records = await reader.robots([origin, originOf(view.site?.next ?? '') ?? origin]);
-  const record = records[0]?.verdict === 'trouble' ? null : records[0] ?? null;
-  const robots = record && { origin, ...robotsDecision(record, address.path), fetchedAt: record.fetchedAt, stale: record.expiresAt <= now };
+  const record = records[0]?.verdict === 'trouble' ? null : (records[0] ?? null);
+  const robots = record && {
+    origin,
+    ...robotsDecision(record, address.path),
+    fetchedAt: record.fetchedAt,
+    stale: record.expiresAt <= now,
+  };
   const ailing = view.open !== null && (view.site?.failures ?? 0) > 0;
-  const looked = { ...parts, address, origin, view, scope, robots, lastFailure: ailing ? await reader.lastFailure(site) : null, unread: (ailing && records.find((one) => one?.verdict === 'trouble')) || null };
+  const looked = {
+    ...parts,
+    address,
+    origin,
+    view,
+    scope,
+    robots,
+    lastFailure: ailing ? await reader.lastFailure(site) : null,
+    unread: (ailing && records.find((one) => one?.verdict === 'trouble')) || null,
+  };
   return { ...looked, reason: await reasonOf(looked, record?.verdict === 'too-large') };
 };
 
@@ -78,11 +107,21 @@ const originOf = (url: string): string | null => {
 };
 
 /** A link that is not known has no depth: it is judged as one that a seed's page has. */
-const asFound = ({ url }: Address, site: string, page: PlacedPage | null): Link =>
-  ({ url, site, depth: page?.depth ?? 1, via: page?.via ?? '', hops: 0, fallback: false, first: false });
+const asFound = ({ url }: Address, site: string, page: PlacedPage | null): Link => ({
+  url,
+  site,
+  depth: page?.depth ?? 1,
+  via: page?.via ?? '',
+  hops: 0,
+  fallback: false,
+  first: false,
+});
 
 /** What a person said comes before what a site says, and that before what only takes time. */
-const reasonOf = async ({ view, scope, robots, settings, reader }: Omit<Found, 'reason'>, tooLarge: boolean): Promise<ReasonName> => {
+const reasonOf = async (
+  { view, scope, robots, settings, reader }: Omit<Found, 'reason'>,
+  tooLarge: boolean,
+): Promise<ReasonName> => {
   const { page, open, site } = view;
   if (page) return page.outcome;
   if (view.state === 'leased') return 'under-visit';
@@ -91,7 +130,8 @@ const reasonOf = async ({ view, scope, robots, settings, reader }: Omit<Found, '
   if (robots && !robots.allowed && !robots.stale) return tooLarge ? 'robots-too-large' : 'robots-denied';
   if (view.state === 'parked') return 'parked';
   // A site over its budget is held when it is claimed next; from here on its links are not called.
-  if (view.state === 'held' || (settings.maxPagesPerSite !== null && site.pages >= settings.maxPagesPerSite)) return 'held';
+  if (view.state === 'held' || (settings.maxPagesPerSite !== null && site.pages >= settings.maxPagesPerSite))
+    return 'held';
   if (settings.maxPages !== null && (await reader.census()).pages >= settings.maxPages) return 'max-pages';
   return site.failures > 0 ? 'in-trouble' : 'waiting';
 };

@@ -38,9 +38,20 @@ export interface Exported {
 }
 
 /** Throws a UsageError before it writes anything when there is nothing of this kind. */
-export const checkExport = ({ dir, identity, format, links }: Pick<ExportRequest, 'dir' | 'identity' | 'format' | 'links'>): void => {
-  if (links && format === 'cdxj') throw new UsageError('--format cdxj is an index of pages, not of links: leave --links away, or choose parquet, jsonl or csv');
-  if (links && !identity.linksKept) throw new UsageError(`crawl "${dir}" kept no links of its pages: they are there for pages fetched with --keep-links, also from now on by "gossamer resume ${dir} --keep-links"`);
+export const checkExport = ({
+  dir,
+  identity,
+  format,
+  links,
+}: Pick<ExportRequest, 'dir' | 'identity' | 'format' | 'links'>): void => {
+  if (links && format === 'cdxj')
+    throw new UsageError(
+      '--format cdxj is an index of pages, not of links: leave --links away, or choose parquet, jsonl or csv',
+    );
+  if (links && !identity.linksKept)
+    throw new UsageError(
+      `crawl "${dir}" kept no links of its pages: they are there for pages fetched with --keep-links, also from now on by "gossamer resume ${dir} --keep-links"`,
+    );
 };
 
 export const exportCrawl = (request: ExportRequest): Promise<Exported> => {
@@ -117,7 +128,9 @@ const exportLinks = async (request: ExportRequest, format: RowFormat): Promise<E
   return { rows, elsewhere, cut };
 };
 
-/** Of pages only: robots.txt is in the archive for whoever checks us, and nobody replays it (docs/decisions/exports.md). */
+/**
+ * Of pages only: robots.txt is in the archive for whoever checks us, and nobody replays it (docs/decisions/exports.md).
+ */
 const exportIndex = async (request: ExportRequest): Promise<Exported> => {
   const { identity, dir, out, signal } = request;
   const records = new PageRecords(join(dir, FILES.warc));

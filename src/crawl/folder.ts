@@ -61,10 +61,15 @@ export const checkNewFolder = (dir: string): void => {
   if (!existsSync(dir)) return;
   if (!statSync(dir).isDirectory()) throw new UsageError(`"${dir}" is not a directory: choose another --dir`);
   if (existsSync(join(dir, FILES.identity))) {
-    throw new UsageError(`"${dir}" holds a crawl already: go on with it by "gossamer resume ${dir}", or choose another --dir`);
+    throw new UsageError(
+      `"${dir}" holds a crawl already: go on with it by "gossamer resume ${dir}", or choose another --dir`,
+    );
   }
-  const foreign = readdirSync(dir).filter((name) => !LEFTOVERS.includes(name.replace(/\.new$/, '')) && name !== `${FILES.identity}.new`);
-  if (foreign.length > 0) throw new UsageError(`"${dir}" is not empty (it holds "${foreign[0]}") and is no crawl: choose another --dir`);
+  const foreign = readdirSync(dir).filter(
+    (name) => !LEFTOVERS.includes(name.replace(/\.new$/, '')) && name !== `${FILES.identity}.new`,
+  );
+  if (foreign.length > 0)
+    throw new UsageError(`"${dir}" is not empty (it holds "${foreign[0]}") and is no crawl: choose another --dir`);
 };
 
 export const makeFolder = (dir: string): void => {
@@ -76,20 +81,34 @@ export const makeFolder = (dir: string): void => {
 };
 
 /** Settings as they may be written down. */
-const withoutSecrets = (settings: Settings): Settings => ({ ...settings, store: withoutPassword(settings.store ?? EMBEDDED) });
+const withoutSecrets = (settings: Settings): Settings => ({
+  ...settings,
+  store: withoutPassword(settings.store ?? EMBEDDED),
+});
 
 /** The crawl exists from the moment this file does: it is written last. */
 export const writeIdentity = (dir: string, settings: Settings, former?: Identity): Identity => {
   const identity: Identity = former
     ? { ...former, settings: withoutSecrets(settings) }
-    : { format: 1, id: randomUUID(), createdAt: new Date().toISOString(), gossamer: VERSION, fixed: { ...FIXED, shards: SHARDS }, settings: withoutSecrets(settings) };
+    : {
+        format: 1,
+        id: randomUUID(),
+        createdAt: new Date().toISOString(),
+        gossamer: VERSION,
+        fixed: { ...FIXED, shards: SHARDS },
+        settings: withoutSecrets(settings),
+      };
   return keepIdentity(dir, {
-    ...identity, ...(settings.keep === 'none' ? { unkept: true } : {}), ...(settings.keep === 'text' ? { textOnly: true } : {}),
-    ...(settings.keepLinks ? { linksKept: true } : {}), ...(isUnnoted(settings, former) ? { unnoted: true } : {}),
+    ...identity,
+    ...(settings.keep === 'none' ? { unkept: true } : {}),
+    ...(settings.keep === 'text' ? { textOnly: true } : {}),
+    ...(settings.keepLinks ? { linksKept: true } : {}),
+    ...(isUnnoted(settings, former) ? { unnoted: true } : {}),
   });
 };
 
-const isUnnoted = ({ ledger }: Settings, former: Identity | undefined): boolean => ledger === 'off' || (former !== undefined && former.settings.ledger !== 'on');
+const isUnnoted = ({ ledger }: Settings, former: Identity | undefined): boolean =>
+  ledger === 'off' || (former !== undefined && former.settings.ledger !== 'on');
 
 export const keepIdentity = (dir: string, identity: Identity): Identity => {
   replaceFile(join(dir, FILES.identity), `${JSON.stringify(identity, null, 2)}\n`);
@@ -99,7 +118,8 @@ export const keepIdentity = (dir: string, identity: Identity): Identity => {
 /** Throws a UsageError unless there is a crawl here that this program can go on with. */
 export const readIdentity = (dir: string): Identity => {
   const path = join(dir, FILES.identity);
-  if (!existsSync(path)) throw new UsageError(`there is no crawl in "${dir}": start one by "gossamer crawl <seed-file> --dir ${dir}"`);
+  if (!existsSync(path))
+    throw new UsageError(`there is no crawl in "${dir}": start one by "gossamer crawl <seed-file> --dir ${dir}"`);
   let identity: Identity;
   try {
     identity = JSON.parse(readFileSync(path, 'utf8')) as Identity;
@@ -107,7 +127,9 @@ export const readIdentity = (dir: string): Identity => {
     throw new UsageError(`"${path}" cannot be read (${(error as Error).message}): restore it from a copy`);
   }
   if (identity.format !== 1 || typeof identity.settings !== 'object') {
-    throw new UsageError(`"${path}" is not of a kind that gossamer ${VERSION} knows: use the version that made it (${identity.gossamer ?? 'unknown'})`);
+    throw new UsageError(
+      `"${path}" is not of a kind that gossamer ${VERSION} knows: use the version that made it (${identity.gossamer ?? 'unknown'})`,
+    );
   }
   return identity;
 };
@@ -118,6 +140,7 @@ export const checkFixed = (dir: string, identity: Identity): void => {
     if (identity.fixed?.[name] === FIXED[name]) continue;
     throw new UsageError(
       `crawl "${dir}" was made with ${name} ${identity.fixed?.[name] ?? '(unknown)'}, this program has ${FIXED[name]}: ` +
-      `go on with gossamer ${identity.gossamer}, or start a new crawl`);
+        `go on with gossamer ${identity.gossamer}, or start a new crawl`,
+    );
   }
 };

@@ -11,7 +11,8 @@ export const checkHooks = async (given: string): Promise<string> => {
   if (given === '') return '';
   const path = pathOf(given);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (!found?.isFile()) throw new UsageError(`--hooks "${given}" cannot be read: ${found ? 'it is not a file' : 'it does not exist'}`);
+  if (!found?.isFile())
+    throw new UsageError(`--hooks "${given}" cannot be read: ${found ? 'it is not a file' : 'it does not exist'}`);
   const probed = await probeHooks(path);
   if (probed.kind === 'bad') throw new UsageError(`--hooks "${given}" ${probed.why}`);
   return path;

@@ -36,12 +36,15 @@ const DESCRIPTORS_MS = 5_000;
 const STORE_FILES = ['crawl.db', 'pages.db', 'frontier/'];
 
 /** A crawl has one store; only SQLite has commits of their own. */
-const isOfThis = (kind: StoreKind, { store, verb }: LabelValues): boolean => store === undefined || (store === kind && (verb !== 'commit' || kind === 'sqlite'));
+const isOfThis = (kind: StoreKind, { store, verb }: LabelValues): boolean =>
+  store === undefined || (store === kind && (verb !== 'commit' || kind === 'sqlite'));
 
 export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metrics => {
   const startedAt = (performance.timeOrigin + performance.now()) / 1_000;
   const vitals = openVitals(board.cellsOf('main', 'main'));
-  const pages = openRates(() => totalsOf(board, 'pages_total', ({ labels }) => Object.hasOwn(ANSWERED_OUTCOMES, labels['outcome']!)));
+  const pages = openRates(() =>
+    totalsOf(board, 'pages_total', ({ labels }) => Object.hasOwn(ANSWERED_OUTCOMES, labels['outcome']!)),
+  );
   const parsed = openRates(() => totalsOf(board, 'parsed_total', () => true));
   const descriptors = descriptorLook(board, dir);
   const asked = (): Asked => {
@@ -56,14 +59,18 @@ export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metr
       cpu_seconds_total: [only(user / 1e6, { mode: 'user' }), only(system / 1e6, { mode: 'system' })],
       open_descriptors: descriptors(),
       thread_restarts_total: [only(restarts)],
-      phase: (metricOf('phase').labels!['phase']!).map((one) => only(one === phase ? 1 : 0, { phase: one })),
+      phase: metricOf('phase').labels!['phase']!.map((one) => only(one === phase ? 1 : 0, { phase: one })),
       start_time_seconds: [only(startedAt)],
     };
   };
   return {
     text: () => {
       vitals.look();
-      return writeMetrics(combineAll(board.threads(), asked()).map(([name, series]) => [name, series.filter(({ labels }) => isOfThis(store, labels))] as const));
+      return writeMetrics(
+        combineAll(board.threads(), asked()).map(
+          ([name, series]) => [name, series.filter(({ labels }) => isOfThis(store, labels))] as const,
+        ),
+      );
     },
     close: () => {
       vitals.close();
@@ -75,18 +82,33 @@ export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metr
 
 const totalsOf = (board: Board, name: MetricName, isCounted: (series: Series) => boolean): Totals => {
   const { by } = metricOf(name);
-  return Object.fromEntries(board.threads().filter(({ role }) => by.includes(role)).map((thread) =>
-    [thread.name, readSeries(thread.cells, name).filter(isCounted).reduce((sum, { cells }) => sum + cells[0]!, 0)]));
+  return Object.fromEntries(
+    board
+      .threads()
+      .filter(({ role }) => by.includes(role))
+      .map((thread) => [
+        thread.name,
+        readSeries(thread.cells, name)
+          .filter(isCounted)
+          .reduce((sum, { cells }) => sum + cells[0]!, 0),
+      ]),
+  );
 };
 
 const perThread = (rates: Totals): Series[] => Object.entries(rates).map(([thread, rate]) => only(rate, { thread }));
 
 const censusSeries = (census: Census): Asked => {
   const { waiting, leased, parked, held, sites, sitesDue, archivedBytes } = census;
-  const states = (counts: Readonly<Record<string, number>>): Series[] => Object.entries(counts).map(([state, count]) => only(count, { state }));
+  const states = (counts: Readonly<Record<string, number>>): Series[] =>
+    Object.entries(counts).map(([state, count]) => only(count, { state }));
   return {
     links: states({ waiting, leased, settled: settledTotal(census), parked, held }),
-    sites: states({ due: sitesDue, waiting: Math.max(0, sites.known - sitesDue - sites.parked - sites.held), parked: sites.parked, held: sites.held }),
+    sites: states({
+      due: sitesDue,
+      waiting: Math.max(0, sites.known - sitesDue - sites.parked - sites.held),
+      parked: sites.parked,
+      held: sites.held,
+    }),
     archive_bytes: [only(archivedBytes)],
   };
 };
@@ -96,12 +118,16 @@ const descriptorLook = (board: Board, dir: string): (() => readonly Series[]) =>
   const isOfStore = (path: string): boolean => stems.some((stem) => path.startsWith(stem));
   const sum = (name: MetricName, isCounted: (series: Series) => boolean): number =>
     Object.values(totalsOf(board, name, isCounted)).reduce((total, count) => total + count, 0);
-  const look = (): Descriptors | null => countDescriptors({
-    http: sum('sockets', ({ labels }) => labels['scheme'] === 'http'),
-    https: sum('sockets', ({ labels }) => labels['scheme'] === 'https'),
-    // A database in the directory is no socket.
-    store: sum('store_connections', ({ labels }) => labels['store'] !== 'sqlite'),
-  }, isOfStore);
+  const look = (): Descriptors | null =>
+    countDescriptors(
+      {
+        http: sum('sockets', ({ labels }) => labels['scheme'] === 'http'),
+        https: sum('sockets', ({ labels }) => labels['scheme'] === 'https'),
+        // A database in the directory is no socket.
+        store: sum('store_connections', ({ labels }) => labels['store'] !== 'sqlite'),
+      },
+      isOfStore,
+    );
   let lookedAt = -Infinity;
   let last: readonly Series[] = [];
   return () => {
@@ -112,4 +138,3 @@ const descriptorLook = (board: Board, dir: string): (() => readonly Series[]) =>
     return last;
   };
 };
-

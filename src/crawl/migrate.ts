@@ -1,9 +1,9 @@
 /**
  * Moves a crawl to another store, or to another number of shards.
  *
- * The source is not changed until the target is whole. Then crawl.json is replaced in one step: from that moment on the crawl is in
- * the target. What was left behind is put away last. Killed before, the crawl is where it was; killed after, it is
- * moved, and the next run or a resume puts away the rest.
+ * The source is not changed until the target is whole. Then crawl.json is replaced in one step: from that moment on the
+ * crawl is in the target. What was left behind is put away last. Killed before, the crawl is where it was; killed
+ * after, it is moved, and the next run or a resume puts away the rest.
  */
 
 import { join } from 'node:path';
@@ -47,7 +47,12 @@ export interface Side {
 }
 
 export type Migrated =
-  | { readonly kind: 'moved'; readonly from: Side; readonly to: Side; /** Files that may be deleted. */ readonly left: readonly string[] }
+  | {
+      readonly kind: 'moved';
+      readonly from: Side;
+      readonly to: Side /** Files that may be deleted. */;
+      readonly left: readonly string[];
+    }
   /** It was moved before, and the rest was put away now. */
   | { readonly kind: 'finished'; readonly store: string; readonly left: readonly string[] }
   | { readonly kind: 'stopped' };
@@ -63,7 +68,9 @@ export const migrateCrawl = async (options: MigrateOptions): Promise<Migrated> =
     const places = placesOf(dir, identity, options);
     if (!isSame(places)) return await move(identity, places, options);
     if (found.movedFrom) return { kind: 'finished', store: withoutPassword(places.from.url), left: leftBehind(dir) };
-    throw new UsageError(`crawl "${dir}" is in ${withoutPassword(places.from.url)} with ${places.from.shards} shards already: there is nothing to do`);
+    throw new UsageError(
+      `crawl "${dir}" is in ${withoutPassword(places.from.url)} with ${places.from.shards} shards already: there is nothing to do`,
+    );
   } finally {
     lock.release();
   }
@@ -73,7 +80,9 @@ const move = async (identity: Identity, places: Places, options: MigrateOptions)
   const { dir, say } = options;
   const { from, to } = places;
   if (isSameCrawl(from, to) && kindOf(to.url) !== 'sqlite') {
-    throw new UsageError(`the crawl "${from.crawl}" cannot get other shards under the same name in the same store: give it another --name`);
+    throw new UsageError(
+      `the crawl "${from.crawl}" cannot get other shards under the same name in the same store: give it another --name`,
+    );
   }
   const source = await openSource({ dir, from, say });
   try {
@@ -95,7 +104,12 @@ const move = async (identity: Identity, places: Places, options: MigrateOptions)
   }
 };
 
-const sideOf = ({ url, crawl, shards }: StoreStart, census: Census): Side => ({ store: withoutPassword(url), name: crawl, shards, census });
+const sideOf = ({ url, crawl, shards }: StoreStart, census: Census): Side => ({
+  store: withoutPassword(url),
+  name: crawl,
+  shards,
+  census,
+});
 
 /** The identity of the crawl once it is there. */
 const withPlace = (identity: Identity, { from, to }: Places): Identity => ({
@@ -118,9 +132,17 @@ const fill = async ({ source, target, moved, options: { dir, stop, onProgress } 
   if (await target.begin(copied)) return true;
   const shiftMs = (await target.aheadMs()) - source.aheadMs;
   const notes = { ...notesOf(moved, dir), [COPIED_NOTE]: copied };
-  const isWhole = await copyPieces({ source, shiftMs, take: (pieces: readonly Piece[]) => target.take(pieces), notes, onProgress, ...(stop ? { stop } : {}) });
+  const isWhole = await copyPieces({
+    source,
+    shiftMs,
+    take: (pieces: readonly Piece[]) => target.take(pieces),
+    notes,
+    onProgress,
+    ...(stop ? { stop } : {}),
+  });
   if (!isWhole) return false;
-  if ((await source.look()).changes !== source.census.changes) throw new StoreFault('somebody worked on the crawl while it was copied', 'stop all its members, then run it again');
+  if ((await source.look()).changes !== source.census.changes)
+    throw new StoreFault('somebody worked on the crawl while it was copied', 'stop all its members, then run it again');
   onProgress({ phase: 'finishing', links: 0, linksTotal: 0, pages: 0, pagesTotal: 0 });
   await target.end();
   return true;
@@ -132,8 +154,10 @@ const AGREE = ['waiting', 'leased', 'parked', 'held', 'forgotten', 'pages', 'arc
 const checkAgrees = (from: Census, to: Census): void => {
   const wrong = AGREE.find((name) => from[name] !== to[name]);
   if (wrong === undefined && from.sites.known === to.sites.known && settledTotal(from) === settledTotal(to)) return;
-  throw new StoreFault(`the copy does not agree with the crawl${wrong === undefined ? '' : ` (${wrong}: ${from[wrong]}, copied ${to[wrong]})`}; the crawl is where it was`,
-    'check it by "gossamer verify", then run the move again');
+  throw new StoreFault(
+    `the copy does not agree with the crawl${wrong === undefined ? '' : ` (${wrong}: ${from[wrong]}, copied ${to[wrong]})`}; the crawl is where it was`,
+    'check it by "gossamer verify", then run the move again',
+  );
 };
 
 /** About what a link and a page take in a database, with their share of the indexes. */
@@ -143,12 +167,19 @@ const PAGE_BYTES = 800;
 /** Throws a DiskError when the files of the target would not fit. */
 const checkRoom = (dir: string, { from, to }: Places, census: Census): void => {
   const kind = kindOf(to.url);
-  const needed = kind === 'postgres' ? 0
-    : kind === 'redis' ? PAGE_BYTES * settledTotal(census)
-    : kindOf(from.url) === 'sqlite' ? statSync(join(dir, FILES.store)).size
-    : LINK_BYTES * (census.waiting + census.parked + census.held) + PAGE_BYTES * settledTotal(census);
+  const needed =
+    kind === 'postgres'
+      ? 0
+      : kind === 'redis'
+        ? PAGE_BYTES * settledTotal(census)
+        : kindOf(from.url) === 'sqlite'
+          ? statSync(join(dir, FILES.store)).size
+          : LINK_BYTES * (census.waiting + census.parked + census.held) + PAGE_BYTES * settledTotal(census);
   const free = diskFreeBytes(dir);
-  if (free < needed) throw new DiskError(`the disk of "${dir}" has ${writeBytes(free)} free, and the move needs about ${writeBytes(needed)}: free some space`);
+  if (free < needed)
+    throw new DiskError(
+      `the disk of "${dir}" has ${writeBytes(free)} free, and the move needs about ${writeBytes(needed)}: free some space`,
+    );
 };
 
 /** Puts away what a move left behind; what cannot be done now is left for the next run. */
@@ -157,11 +188,20 @@ const finish = async (identity: Identity, { dir, from, say }: MigrateOptions): P
   if (!done.movedFrom) return done;
   const { movedFrom, ...rest } = done;
   const { store, name, shards } = movedFrom;
-  const place = sharedPlace(storeStart(dir, { ...done, fixed: { ...done.fixed, shards }, settings: { ...done.settings, name } }, passwordFor(store, from)), say);
+  const place = sharedPlace(
+    storeStart(
+      dir,
+      { ...done, fixed: { ...done.fixed, shards }, settings: { ...done.settings, name } },
+      passwordFor(store, from),
+    ),
+    say,
+  );
   try {
     await tellMoved(place, `${done.settings.store} as "${done.settings.name}"`);
   } catch (error) {
-    say(`the former store could not be told that the crawl was moved (${(error as Error).message}): run this again, or start no member on it`);
+    say(
+      `the former store could not be told that the crawl was moved (${(error as Error).message}): run this again, or start no member on it`,
+    );
     return done;
   }
   return keepIdentity(dir, rest);

@@ -45,10 +45,17 @@ export class DiskError extends Error {}
 /** The settings as they are kept: what a person wrote for their own folder holds in every other. */
 const checked = async (settings: Settings): Promise<Settings> => {
   for (const text of settings.connectTo) {
-    if (!readConnectTo(text)) throw new UsageError(`--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`);
+    if (!readConnectTo(text))
+      throw new UsageError(
+        `--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`,
+      );
   }
-  if (settings.frontier === 'files' && kindOf(settings.store) !== 'redis') throw new UsageError('--frontier files is for a crawl in Redis: give its address by --store, or leave it away');
-  if (settings.keepLinks && settings.keep === 'none') throw new UsageError('--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or leave it away');
+  if (settings.frontier === 'files' && kindOf(settings.store) !== 'redis')
+    throw new UsageError('--frontier files is for a crawl in Redis: give its address by --store, or leave it away');
+  if (settings.keepLinks && settings.keep === 'none')
+    throw new UsageError(
+      '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or leave it away',
+    );
   checkDescriptors(settings);
   return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
 };
@@ -56,7 +63,9 @@ const checked = async (settings: Settings): Promise<Settings> => {
 const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {
   const free = diskFreeBytes(existing(dir));
   if (free >= diskReserveBytes) return;
-  throw new DiskError(`the disk of "${dir}" has ${writeBytes(free)} free, less than --disk-reserve ${writeBytes(diskReserveBytes)}: free some space or lower it`);
+  throw new DiskError(
+    `the disk of "${dir}" has ${writeBytes(free)} free, less than --disk-reserve ${writeBytes(diskReserveBytes)}: free some space or lower it`,
+  );
 };
 
 /** Where a directory that is still to be made will be: a disk that is full is found before it is. */
@@ -65,7 +74,12 @@ const existing = (dir: string): string => (existsSync(dir) ? dir : existing(dirn
 export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
   const { dir, say } = request;
   const url = newStore(request.settings.store);
-  const settings = await checked(completeSettings({ ...request.settings, store: url, name: crawlNameOf(request.settings.name ?? '', dir) }, availableParallelism()));
+  const settings = await checked(
+    completeSettings(
+      { ...request.settings, store: url, name: crawlNameOf(request.settings.name ?? '', dir) },
+      availableParallelism(),
+    ),
+  );
   checkNewFolder(dir);
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   await checkSeeds(request.seeds, say);
@@ -96,7 +110,9 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const url = knownStore(former.settings.store, request.settings.store);
   checkName(former, request.settings.name);
   checkFrontier(former, request.settings.frontier);
-  const settings = await checked(completeSettings({ ...former.settings, ...request.settings, store: url }, availableParallelism()));
+  const settings = await checked(
+    completeSettings({ ...former.settings, ...request.settings, store: url }, availableParallelism()),
+  );
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   const more = seeds.file !== null || seeds.urls.length > 0;
   if (more) await checkSeeds(seeds, request.say);
@@ -125,12 +141,17 @@ const checkName = (former: Identity, name: string | undefined): void => {
 const checkFrontier = (former: Omit<Identity, 'member'>, frontier: FrontierPlace | undefined): void => {
   const { frontier: kept = 'store' } = former.settings;
   if (frontier === undefined || frontier === kept) return;
-  throw new UsageError(`the waiting links of the crawl lie in ${kept === 'files' ? 'files' : 'its store'}, which cannot be changed: leave --frontier away`);
+  throw new UsageError(
+    `the waiting links of the crawl lie in ${kept === 'files' ? 'files' : 'its store'}, which cannot be changed: leave --frontier away`,
+  );
 };
 
 export interface JoinRequest {
   readonly dir: string;
-  /** Those of the crawl hold; given here are the ones that this member has for itself. `store` and `name` say which crawl. */
+  /**
+   * Those of the crawl hold; given here are the ones that this member has for itself. `store` and `name` say which
+   * crawl.
+   */
   readonly settings: Readonly<Partial<Settings>>;
   readonly say: (text: string) => void;
 }
@@ -138,16 +159,25 @@ export interface JoinRequest {
 /** Makes a directory that takes part in a crawl in a shared store. */
 export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Promise<OpenCrawl> => {
   const url = newStore(given.store);
-  if (kindOf(url) === 'sqlite') throw new UsageError('only a crawl in Redis or PostgreSQL can be joined: give its address by --store');
+  if (kindOf(url) === 'sqlite')
+    throw new UsageError('only a crawl in Redis or PostgreSQL can be joined: give its address by --store');
   checkNewFolder(dir);
   const place = { url, crawl: crawlNameOf(given.name ?? '', dir), shards: SHARDS, say };
   const crawl = await identityIn(place);
   checkFixed(dir, crawl);
-  if (crawl.settings.frontier === 'files') throw new UsageError(`the waiting links of the crawl "${place.crawl}" lie in files of the machine it was begun on: it cannot be joined, resume it there`);
+  if (crawl.settings.frontier === 'files')
+    throw new UsageError(
+      `the waiting links of the crawl "${place.crawl}" lie in files of the machine it was begun on: it cannot be joined, resume it there`,
+    );
   checkFrontier(crawl, given.frontier);
   // This machine may be another; where it is the same, two processes neither share a log nor a port.
   const own = { fetchers: undefined, parsers: undefined, logFile: undefined, metrics: undefined };
-  const settings = await checked(completeSettings({ ...defined({ ...crawl.settings, ...own }), ...given, store: url, name: place.crawl }, availableParallelism()));
+  const settings = await checked(
+    completeSettings(
+      { ...defined({ ...crawl.settings, ...own }), ...given, store: url, name: place.crawl },
+      availableParallelism(),
+    ),
+  );
   checkDisk(dir, settings);
   await checkListen(settings.metrics);
   makeFolder(dir);

@@ -32,7 +32,8 @@ export const toCrawledPage = (dir: string, { extracted, ...page }: PlacedPage): 
   };
 };
 
-export const readExtracted = (json: string): JsonValue | undefined => (json === '' ? undefined : (JSON.parse(json) as JsonValue));
+export const readExtracted = (json: string): JsonValue | undefined =>
+  json === '' ? undefined : (JSON.parse(json) as JsonValue);
 
 export interface PagesSource {
   readonly dir: string;
@@ -48,7 +49,10 @@ export interface PagesSource {
  * Each page once, in the order they were settled. Between two slices nothing is held but the place
  * to go on from, so a loop may take its time; breaking out of it closes the reader.
  */
-export async function* pagesFrom(source: PagesSource, filter: PageFilter): AsyncGenerator<CrawledPage, void, undefined> {
+export async function* pagesFrom(
+  source: PagesSource,
+  filter: PageFilter,
+): AsyncGenerator<CrawledPage, void, undefined> {
   const reader = await source.open();
   if (!reader) return;
   try {

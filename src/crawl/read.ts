@@ -24,7 +24,10 @@ export const openReader = async (dir: string): Promise<OpenReader> => {
 
 const openEmbedded = (dir: string): Reader => {
   const path = join(dir, FILES.store);
-  if (!existsSync(path)) throw new UsageError(`crawl "${dir}" has no store yet: it was stopped before it began; "gossamer resume ${dir}" begins it`);
+  if (!existsSync(path))
+    throw new UsageError(
+      `crawl "${dir}" has no store yet: it was stopped before it began; "gossamer resume ${dir}" begins it`,
+    );
   return openSqliteReader(path);
 };
 

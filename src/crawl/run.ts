@@ -25,9 +25,12 @@ import { VERSION } from './version.ts';
 const LOOK_MS = 250;
 
 export type EndReason =
-  | 'finished' | 'max-pages' | 'max-duration'
+  | 'finished'
+  | 'max-pages'
+  | 'max-duration'
   /** Somebody asked for it: in order, or at once. */
-  | 'stopped' | 'halted'
+  | 'stopped'
+  | 'halted'
   /** The disk is full, or less than --disk-reserve is free. */
   | 'disk'
   | 'fault';
@@ -69,7 +72,13 @@ export interface Run {
 
 export const startRun = (options: RunOptions): Run => {
   const run = new CrawlRun(options);
-  return { ended: run.run(), snapshot: () => run.snapshot(), metrics: () => run.metrics(), stop: () => run.end('stopped'), halt: () => run.end('halted') };
+  return {
+    ended: run.run(),
+    snapshot: () => run.snapshot(),
+    metrics: () => run.metrics(),
+    stop: () => run.end('stopped'),
+    halt: () => run.end('halted'),
+  };
 };
 
 class CrawlRun {
@@ -94,14 +103,22 @@ class CrawlRun {
 
   constructor(options: RunOptions) {
     this.#options = options;
-    this.#metrics = openMetrics({ board: this.#board, dir: options.dir, store: kindOf(options.store.url), snapshot: () => this.snapshot() });
+    this.#metrics = openMetrics({
+      board: this.#board,
+      dir: options.dir,
+      store: kindOf(options.store.url),
+      snapshot: () => this.snapshot(),
+    });
   }
 
   metrics(): string {
     return this.#metrics.text();
   }
 
-  /** The first reason counts, but what goes wrong while the run ends in order is not hidden by it; being told to hurry is heard later too. */
+  /**
+   * The first reason counts, but what goes wrong while the run ends in order is not hidden by it; being told to hurry
+   * is heard later too.
+   */
   end(reason: EndReason): void {
     if (this.#reason === null || weightOf(reason) > weightOf(this.#reason)) this.#reason = reason;
     this.#ending.abort();
@@ -122,7 +139,13 @@ class CrawlRun {
     this.#phase = 'ended';
     const snapshot = this.snapshot();
     this.#options.onSnapshot?.(snapshot);
-    return { reason: this.#reason!, census: this.#census, fault: this.#fault, snapshot, archive: this.#census?.archive ?? null };
+    return {
+      reason: this.#reason!,
+      census: this.#census,
+      fault: this.#fault,
+      snapshot,
+      archive: this.#census?.archive ?? null,
+    };
   }
 
   /** First of all: a store with many links takes long to open, and somebody may want to see that. */
@@ -148,8 +171,17 @@ class CrawlRun {
   async #open(): Promise<void> {
     const { dir, settings, log } = this.#options;
     this.#supervisor = await startSupervisor({
-      start: { settings, dir, store: this.#options.store, userAgent: userAgentOf(settings), productToken: productTokenOf(settings), version: VERSION, logPages: this.#options.logPages ?? false },
-      log, board: this.#board,
+      start: {
+        settings,
+        dir,
+        store: this.#options.store,
+        userAgent: userAgentOf(settings),
+        productToken: productTokenOf(settings),
+        version: VERSION,
+        logPages: this.#options.logPages ?? false,
+      },
+      log,
+      board: this.#board,
       onFault: (fault) => this.#fail(fault),
       ...(this.#options.entries ? { entries: this.#options.entries } : {}),
     });
@@ -166,7 +198,13 @@ class CrawlRun {
     const { dir, settings } = this.#options;
     const supervisor = this.#supervisor!;
     this.#phase = 'loading seeds';
-    await loadSeeds({ dir, member: this.#options.member, store: supervisor.store, stop: this.#ending.signal, onProgress: (loaded) => (this.#seedsLoaded = loaded) });
+    await loadSeeds({
+      dir,
+      member: this.#options.member,
+      store: supervisor.store,
+      stop: this.#ending.signal,
+      onProgress: (loaded) => (this.#seedsLoaded = loaded),
+    });
     if (this.#ending.signal.aborted) return;
     const seeded = settings.seededOnly ? await seededSites(dir) : null;
     const excluded = excludedSites(dir);
@@ -186,8 +224,10 @@ class CrawlRun {
       await this.#look();
       const census = this.#census!;
       if (settings.maxPages !== null && census.pages >= settings.maxPages) this.end('max-pages');
-      else if (isFinished(before, census) && knownTotal(census) > 0) this.end('finished'); // one that joined may be here before the first seed
-      else if (settings.maxDurationMs !== null && performance.now() - this.#startedAt >= settings.maxDurationMs) this.end('max-duration');
+      else if (isFinished(before, census) && knownTotal(census) > 0)
+        this.end('finished'); // one that joined may be here before the first seed
+      else if (settings.maxDurationMs !== null && performance.now() - this.#startedAt >= settings.maxDurationMs)
+        this.end('max-duration');
       else if (diskFreeBytes(dir) < settings.diskReserveBytes) {
         log('warn', 'the disk has less free space than --disk-reserve asks for');
         this.end('disk');
@@ -216,7 +256,9 @@ class CrawlRun {
     try {
       // A fault leaves nothing to wait for: what cannot be settled is fetched again.
       const graceMs = this.#fault ? 0 : settings.timeoutMs;
-      const inOrder = this.#halting.signal.aborted ? halted : supervisor.finishVisits(graceMs).then(() => 'done' as const);
+      const inOrder = this.#halting.signal.aborted
+        ? halted
+        : supervisor.finishVisits(graceMs).then(() => 'done' as const);
       if ((await Promise.race([inOrder, halted])) === 'halt') await supervisor.halt();
       else {
         await this.#look().catch(() => {});
@@ -241,28 +283,43 @@ class CrawlRun {
     const pagesThisRun = (census?.pages ?? 0) - this.#pagesBefore;
     const crawledMs = performance.now() - this.#crawlingSince;
     const reports = this.#supervisor?.reports() ?? [];
-    const sum = (pick: (report: (typeof reports)[number]) => number): number => reports.reduce((total, one) => total + pick(one), 0);
+    const sum = (pick: (report: (typeof reports)[number]) => number): number =>
+      reports.reduce((total, one) => total + pick(one), 0);
     const most = (pick: (report: (typeof reports)[number]) => number): number => Math.max(0, ...reports.map(pick));
     const shares = [
       settings.maxPages === null ? null : (census?.pages ?? 0) / settings.maxPages,
       settings.maxDurationMs === null ? null : elapsedMs / settings.maxDurationMs,
     ].filter((share) => share !== null);
     return {
-      phase: this.#phase, census, elapsedMs, pagesThisRun,
+      phase: this.#phase,
+      census,
+      elapsedMs,
+      pagesThisRun,
       pagesPerSecond: this.#phase === 'crawling' ? this.#pagesPerSecond : 0,
       pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
-      visits: sum((one) => one.visits), calls: sum((one) => one.calls), failures: sum((one) => one.failures),
-      sockets: sum((one) => one.sockets), bodyBytes: sum((one) => one.bodyBytes), waitingForParser: sum((one) => one.waitingForParser),
-      longestVisitMs: most((one) => one.longestVisitMs), longestCallMs: most((one) => one.longestCallMs), visitCallsMsMax: visitCallsMsMax(settings),
-      loopDelay: worstDelay(reports.map((one) => one.loopDelay)), loopDelayOverall: worstDelay(reports.map((one) => one.loopDelayOverall)),
-      refused: sumRefused(reports.map((one) => one.refused)), seedsLoaded: this.#seedsLoaded, memoryBytes: memoryBytes(), restarts: this.#supervisor?.restarts() ?? 0,
+      visits: sum((one) => one.visits),
+      calls: sum((one) => one.calls),
+      failures: sum((one) => one.failures),
+      sockets: sum((one) => one.sockets),
+      bodyBytes: sum((one) => one.bodyBytes),
+      waitingForParser: sum((one) => one.waitingForParser),
+      longestVisitMs: most((one) => one.longestVisitMs),
+      longestCallMs: most((one) => one.longestCallMs),
+      visitCallsMsMax: visitCallsMsMax(settings),
+      loopDelay: worstDelay(reports.map((one) => one.loopDelay)),
+      loopDelayOverall: worstDelay(reports.map((one) => one.loopDelayOverall)),
+      refused: sumRefused(reports.map((one) => one.refused)),
+      seedsLoaded: this.#seedsLoaded,
+      memoryBytes: memoryBytes(),
+      restarts: this.#supervisor?.restarts() ?? 0,
       progress: shares.length > 0 ? Math.min(1, Math.max(...shares)) : null,
     };
   }
 }
 
 /** A reason gives way to a heavier one. */
-const weightOf = (reason: EndReason): number => (reason === 'halted' ? 2 : reason === 'fault' || reason === 'disk' ? 1 : 0);
+const weightOf = (reason: EndReason): number =>
+  reason === 'halted' ? 2 : reason === 'fault' || reason === 'disk' ? 1 : 0;
 
 /** Linux gives it as a file, which cannot be opened while no descriptor is left: no reason to end a crawl. */
 const memoryBytes = (): number => {

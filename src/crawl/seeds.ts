@@ -63,7 +63,11 @@ interface Listener {
 }
 
 /** Every good seed line of the source; what is bad is said, with its number. */
-async function* goodLines(source: SeedSource, { bad, far }: Listener, report: { good: number; bad: number }): AsyncGenerator<string> {
+async function* goodLines(
+  source: SeedSource,
+  { bad, far }: Listener,
+  report: { good: number; bad: number },
+): AsyncGenerator<string> {
   const judge = (line: string, where: string): boolean => {
     const seed = readSeed(line);
     if (seed.kind === 'link') report.good++;
@@ -87,9 +91,14 @@ async function* goodLines(source: SeedSource, { bad, far }: Listener, report: { 
 
 /** Looks through the seeds before anything is changed; throws a UsageError when there is no good one. */
 export const checkSeeds = async (source: SeedSource, say: Say): Promise<SeedReport> => {
-  if (source.file !== null && isReadOnce(source.file)) throw new UsageError(`"${source.file}" is a pipe or a device, and seeds are read twice: put them into a file`);
+  if (source.file !== null && isReadOnce(source.file))
+    throw new UsageError(`"${source.file}" is a pipe or a device, and seeds are read twice: put them into a file`);
   const report = { good: 0, bad: 0 };
-  for await (const _ of goodLines(source, { bad: say, far: (lines) => say(`checking the seeds: ${lines} of ${source.file}`) }, report));
+  for await (const _ of goodLines(
+    source,
+    { bad: say, far: (lines) => say(`checking the seeds: ${lines} of ${source.file}`) },
+    report,
+  ));
   if (report.good === 0) {
     const where = source.file === null ? 'on the command line' : `in "${source.file}"`;
     throw new UsageError(`there is no good seed ${where}: give a domain, host or URL a line, or --url`);
@@ -179,7 +188,8 @@ export const readExcludeFile = (path: string): string => {
   const names: string[] = [];
   text.split('\n').forEach((line, i) => {
     const read = readExcluded(line);
-    if (read.kind === 'bad') throw new UsageError(`${path} line ${i + 1}: ${read.why}; mend it, so that nothing is called that should not be`);
+    if (read.kind === 'bad')
+      throw new UsageError(`${path} line ${i + 1}: ${read.why}; mend it, so that nothing is called that should not be`);
     if (read.kind === 'name') names.push(read.name);
   });
   return names.map((name) => `${name}\n`).join('');
@@ -190,6 +200,8 @@ export const writeExcluded = (dir: string, names: string): void => replaceFile(j
 export const excludedSites = (dir: string): SiteSet | null => {
   const path = join(dir, FILES.excluded);
   if (!existsSync(path)) return null;
-  const names = readFileSync(path, 'utf8').split('\n').filter((name) => name !== '');
+  const names = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((name) => name !== '');
   return names.length > 0 ? createSiteSet(names) : null;
 };

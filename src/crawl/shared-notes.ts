@@ -30,9 +30,14 @@ export const checkNameIsFree = (place: SharedPlace): Promise<void> =>
   });
 
 const taken = ({ url, crawl }: SharedPlace): UsageError =>
-  new UsageError(`${withoutPassword(url)} has a crawl "${crawl}" already: take part in it by "gossamer join", or choose another --name`);
+  new UsageError(
+    `${withoutPassword(url)} has a crawl "${crawl}" already: take part in it by "gossamer join", or choose another --name`,
+  );
 
-/** Makes the crawl known to those who join; does nothing when it is. Throws a UsageError when another crawl has the name. */
+/**
+ * Makes the crawl known to those who join; does nothing when it is. Throws a UsageError when another crawl has the
+ * name.
+ */
 export const announce = (place: SharedPlace, identity: Identity, dir: string): Promise<void> =>
   withCrawl(place, async (crawl) => {
     await checkNotMoved(crawl, place);
@@ -59,7 +64,10 @@ export const notesOf = (identity: Identity, dir: string): Record<string, string>
 /** Throws a UsageError when the crawl is elsewhere by now. */
 export const checkNotMoved = async (crawl: SharedCrawl, place: SharedPlace): Promise<void> => {
   const to = await crawl.note(MOVED_NOTE);
-  if (to !== null) throw new UsageError(`the crawl "${place.crawl}" in ${withoutPassword(place.url)} was moved to ${to}: go on with it there`);
+  if (to !== null)
+    throw new UsageError(
+      `the crawl "${place.crawl}" in ${withoutPassword(place.url)} was moved to ${to}: go on with it there`,
+    );
 };
 
 /** Tells members that still have the crawl here where it is now. */
@@ -71,7 +79,10 @@ export const identityIn = (place: SharedPlace): Promise<Omit<Identity, 'member'>
   withCrawl(place, async (crawl) => {
     await checkNotMoved(crawl, place);
     const text = await crawl.note(IDENTITY_NOTE);
-    if (text === null) throw new UsageError(`${withoutPassword(place.url)} has no crawl "${place.crawl}": start it by "gossamer crawl", or give its --name`);
+    if (text === null)
+      throw new UsageError(
+        `${withoutPassword(place.url)} has no crawl "${place.crawl}": start it by "gossamer crawl", or give its --name`,
+      );
     return JSON.parse(text) as Identity;
   });
 

@@ -17,15 +17,21 @@ export const newStore = (given: string | undefined): string => checkedStore(give
 
 const checkedStore = (text: string): string => {
   if (storeKind(text) !== null) return text;
-  throw new UsageError(`--store "${withoutPassword(text)}" is not understood: write ${EMBEDDED}, redis://HOST:PORT, rediss://HOST:PORT or postgres://USER@HOST:PORT/DATABASE`);
+  throw new UsageError(
+    `--store "${withoutPassword(text)}" is not understood: write ${EMBEDDED}, redis://HOST:PORT, rediss://HOST:PORT or postgres://USER@HOST:PORT/DATABASE`,
+  );
 };
 
 /** The store of a crawl that is there, with the password that was given with it this time or is in the environment. */
 export const knownStore = (kept: string = EMBEDDED, given?: string): string => {
   if (given !== undefined && !isSamePlace(checkedStore(given), kept)) {
-    throw new UsageError(`the crawl is in ${kept}, not in ${withoutPassword(given)}: leave --store away, or move the crawl with "gossamer migrate"`);
+    throw new UsageError(
+      `the crawl is in ${kept}, not in ${withoutPassword(given)}: leave --store away, or move the crawl with "gossamer migrate"`,
+    );
   }
-  const told = [given, fromEnvironment()].find((text) => text !== undefined && storeKind(text) !== null && isSamePlace(text, kept));
+  const told = [given, fromEnvironment()].find(
+    (text) => text !== undefined && storeKind(text) !== null && isSamePlace(text, kept),
+  );
   return told ?? kept;
 };
 
@@ -34,16 +40,34 @@ const NAME = /^[a-z0-9_]{1,40}$/;
 
 /** The name of a crawl in a shared store: as given, or that of its directory. */
 export const crawlNameOf = (name: string, dir: string): string => {
-  if (name !== '' && !NAME.test(name)) throw new UsageError(`--name "${name}" cannot be the name of a crawl: use up to 40 of the characters a-z, 0-9 and _`);
-  return name || basename(resolve(dir)).toLowerCase().replace(/[^a-z0-9]+/g, '_').slice(0, 40) || 'crawl';
+  if (name !== '' && !NAME.test(name))
+    throw new UsageError(
+      `--name "${name}" cannot be the name of a crawl: use up to 40 of the characters a-z, 0-9 and _`,
+    );
+  return (
+    name ||
+    basename(resolve(dir))
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '_')
+      .slice(0, 40) ||
+    'crawl'
+  );
 };
 
 /** What the store thread opens. */
 export const storeStart = (dir: string, identity: Identity, url: string): StoreStart => ({
-  url, crawl: crawlNameOf(identity.settings.name ?? '', dir), member: memberOf(identity), shards: Number(identity.fixed.shards),
+  url,
+  crawl: crawlNameOf(identity.settings.name ?? '', dir),
+  member: memberOf(identity),
+  shards: Number(identity.fixed.shards),
   frontier: identity.settings.frontier ?? 'store',
 });
 
 export const memberOf = ({ member, id }: Identity): string => member ?? id;
 
-export const sharedPlace = ({ url, crawl, shards }: StoreStart, say: SharedPlace['say']): SharedPlace => ({ url, crawl, shards, say });
+export const sharedPlace = ({ url, crawl, shards }: StoreStart, say: SharedPlace['say']): SharedPlace => ({
+  url,
+  crawl,
+  shards,
+  say,
+});

@@ -32,8 +32,13 @@ export interface BodyMemory {
 const PAUSE_SHARE = 2 / 3;
 const WAITING_SHARE = 1 / 3;
 
-export const createBodyMemory = (budgetBytes: number): BodyMemory =>
-  ({ budgetBytes, heldBytes: 0, finishedBytes: 0, flows: new Set(), pausedFlows: 0 });
+export const createBodyMemory = (budgetBytes: number): BodyMemory => ({
+  budgetBytes,
+  heldBytes: 0,
+  finishedBytes: 0,
+  flows: new Set(),
+  pausedFlows: 0,
+});
 
 /** What is left before bodies are paused; never negative. */
 export const roomBytes = (memory: BodyMemory): number =>
@@ -69,8 +74,7 @@ export const freeFinished = (memory: BodyMemory, bytes: number): void => {
   relieve(memory);
 };
 
-const oldestGoesOn = (memory: BodyMemory): boolean =>
-  memory.finishedBytes <= memory.budgetBytes * WAITING_SHARE;
+const oldestGoesOn = (memory: BodyMemory): boolean => memory.finishedBytes <= memory.budgetBytes * WAITING_SHARE;
 
 /** Let as many go on as there is room for one read each, the oldest first. */
 const relieve = (memory: BodyMemory): void => {

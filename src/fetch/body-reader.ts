@@ -29,15 +29,18 @@ export const createBodyReader = (framing: Framing): BodyReader => ({
 /** Read on. Bytes after the end of the body stay in the span. */
 export const readBody = (reader: BodyReader, span: Span, sink: Sink): BodyState => {
   switch (reader.framing.kind) {
-    case 'none': return 'done';
-    case 'close': return pass(span, span.end - span.at, sink) ? 'more' : 'cut';
+    case 'none':
+      return 'done';
+    case 'close':
+      return pass(span, span.end - span.at, sink) ? 'more' : 'cut';
     case 'length': {
       const count = Math.min(reader.leftBytes, span.end - span.at);
       reader.leftBytes -= count;
       if (!pass(span, count, sink)) return 'cut';
       return reader.leftBytes === 0 ? 'done' : 'more';
     }
-    case 'chunked': return readChunks(reader.chunked as Chunked, span, sink);
+    case 'chunked':
+      return readChunks(reader.chunked as Chunked, span, sink);
   }
 };
 

@@ -118,7 +118,10 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     }
   }
 
-  /** A process that was stopped for a while hears of its connections before its timers ring: the clock is asked each time. */
+  /**
+   * A process that was stopped for a while hears of its connections before its timers ring: the clock is asked each
+   * time.
+   */
   #isTooLate(): boolean {
     if (this.#shared.clock.now() < this.#plan.notAfter) return false;
     this.abort();
@@ -220,7 +223,11 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
       return this.#plan.broke(error);
     }
     if (!wanted) return this.#skipBody(this.#bodyReader, span);
-    this.#body = new Body(this.#shared.memory, bodyBytesMax, framing.kind === 'length' ? framing.lengthBytes : Infinity);
+    this.#body = new Body(
+      this.#shared.memory,
+      bodyBytesMax,
+      framing.kind === 'length' ? framing.lengthBytes : Infinity,
+    );
     this.#stage = 'body';
     if (framing.kind !== 'none') this.#shared.memory.flows.add(this);
   }
@@ -239,9 +246,12 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     const reader = this.#bodyReader as BodyReader;
     const body = this.#body as Body;
     switch (readBody(reader, span, body)) {
-      case 'done': return this.#answer(null, span.at === span.end); // bytes too many spoil the next answer
-      case 'cut': return this.#answer('length', false);
-      case 'bad': return this.#answer('disconnect', false);
+      case 'done':
+        return this.#answer(null, span.at === span.end); // bytes too many spoil the next answer
+      case 'cut':
+        return this.#answer('length', false);
+      case 'bad':
+        return this.#answer('disconnect', false);
       case 'more':
         // Announced to be longer than the ceiling: no need to wait for the byte that proves it.
         if (body.isFull && reader.leftBytes > 0) return this.#answer('length', false);
@@ -263,26 +273,39 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
         // A kept connection may have been closed before the request came, or because of it. Asking again at
         // once would be a second call in the second case, so the caller decides when.
         return this.#fail(answerCause(fault), faultDetail(fault), connection?.reused === true);
-      case 'head': return this.#fail('reset', faultDetail(fault));
+      case 'head':
+        return this.#fail('reset', faultDetail(fault));
       case 'body':
-        return this.#answer(fault === null && endsWithConnection(this.#bodyReader as BodyReader) ? null : 'disconnect', false);
-      case 'lookup': case 'line': case 'over': return;
+        return this.#answer(
+          fault === null && endsWithConnection(this.#bodyReader as BodyReader) ? null : 'disconnect',
+          false,
+        );
+      case 'lookup':
+      case 'line':
+      case 'over':
+        return;
     }
   }
 
   expired(): void {
     switch (this.#stage) {
-      case 'lookup': return this.#fail('dns', 'no answer from the name servers in time');
-      case 'line': return this.#fail('timeout', 'no socket was free in time');
+      case 'lookup':
+        return this.#fail('dns', 'no answer from the name servers in time');
+      case 'line':
+        return this.#fail('timeout', 'no socket was free in time');
       case 'connect':
         this.#connection?.end();
         this.#connection = null;
         if (this.#addresses.length > 0 && this.deadlineAt < this.#totalBy) return this.#waitForPlace();
         return this.#fail('connect-timeout', 'no connection in time');
-      case 'sent': return this.#fail('answer-timeout', 'no answer in time');
-      case 'head': return this.#fail('timeout', 'the head of the answer was not complete in time');
-      case 'body': return this.#answer('time', false);
-      case 'over': return;
+      case 'sent':
+        return this.#fail('answer-timeout', 'no answer in time');
+      case 'head':
+        return this.#fail('timeout', 'the head of the answer was not complete in time');
+      case 'body':
+        return this.#answer('time', false);
+      case 'over':
+        return;
     }
   }
 
@@ -307,18 +330,36 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     this.#body = null;
     finishFlow(memory, this, body.length);
     this.#leave(atEnd && this.#plan.keepMs > 0 && (this.#bodyReader?.framing.reusable ?? false));
-    this.#plan.done({
-      kind: 'answered', url, startedAt: this.#startedAt ?? 0, answeredAt: this.#answeredAt, endedAt: clock.now(),
-      address: this.#address, requestHead, head: head.text, status: head.status, headers: head.headers, body, truncated, parts: this.#parts(clock.now()),
-    }, body.length);
+    this.#plan.done(
+      {
+        kind: 'answered',
+        url,
+        startedAt: this.#startedAt ?? 0,
+        answeredAt: this.#answeredAt,
+        endedAt: clock.now(),
+        address: this.#address,
+        requestHead,
+        head: head.text,
+        status: head.status,
+        headers: head.headers,
+        body,
+        truncated,
+        parts: this.#parts(clock.now()),
+      },
+      body.length,
+    );
   }
 
   #parts(endedAt: number): CallParts {
     return {
-      lookupMs: this.#lookedUpMs, connectMs: this.#connectedMs, tlsMs: this.#tlsMs, resumed: this.#resumed,
+      lookupMs: this.#lookedUpMs,
+      connectMs: this.#connectedMs,
+      tlsMs: this.#tlsMs,
+      resumed: this.#resumed,
       firstByteMs: this.#sentAt !== null && this.#answeredAt > 0 ? this.#answeredAt - this.#sentAt : null,
       totalMs: endedAt - this.#begunAt,
-      sentBytes: this.#sentAt === null ? 0 : this.#plan.requestHead.length, receivedBytes: this.#receivedBytes,
+      sentBytes: this.#sentAt === null ? 0 : this.#plan.requestHead.length,
+      receivedBytes: this.#receivedBytes,
     };
   }
 
@@ -326,7 +367,19 @@ export class OngoingCall implements ConnectionUser, Claimant, Flow, Timed {
     if (this.#stage === 'over') return;
     this.#leave(false);
     const { clock } = this.#shared;
-    this.#plan.done({ kind: 'failed', url: this.#plan.url, startedAt: this.#startedAt, endedAt: clock.now(), cause, unsure, detail, parts: this.#parts(clock.now()) }, 0);
+    this.#plan.done(
+      {
+        kind: 'failed',
+        url: this.#plan.url,
+        startedAt: this.#startedAt,
+        endedAt: clock.now(),
+        cause,
+        unsure,
+        detail,
+        parts: this.#parts(clock.now()),
+      },
+      0,
+    );
   }
 
   /** Give back all that the call held. */

@@ -6,12 +6,31 @@ type Fault = NodeJS.ErrnoException | null;
 
 /** TCP itself failed: no handshake was ever begun. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
-  'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM',
-  'EINVAL', 'EMFILE', 'ENFILE', 'ENOBUFS', 'EAFNOSUPPORT',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+  'EINVAL',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'EAFNOSUPPORT',
 ]);
 
 /** This machine has no descriptor, port, memory or network for the call: no site is to blame. */
-const OURS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'ENETUNREACH', 'ENETDOWN']);
+const OURS: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
+  'ENETUNREACH',
+  'ENETDOWN',
+]);
 
 export const isOurs = (fault: Fault): boolean => OURS.has(fault?.code ?? '');
 

@@ -46,7 +46,8 @@ const CR = 13;
 const readByte = (chunked: Chunked, byte: number): void => {
   chunked.lineBytes++;
   switch (chunked.at) {
-    case 'size': return readSize(chunked, byte);
+    case 'size':
+      return readSize(chunked, byte);
     case 'rest-of-line':
       if (byte === LF) return endSizeLine(chunked);
       if (chunked.lineBytes > CHUNK_LINE_BYTES_MAX) chunked.at = 'bad';
@@ -61,7 +62,10 @@ const readByte = (chunked: Chunked, byte: number): void => {
       else if (byte !== CR) chunked.lineIsEmpty = false;
       if (chunked.lineBytes > TRAILER_BYTES_MAX && chunked.at !== 'done') chunked.at = 'bad';
       return;
-    case 'bytes': case 'done': case 'bad': return;
+    case 'bytes':
+    case 'done':
+    case 'bad':
+      return;
   }
 };
 

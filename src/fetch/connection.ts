@@ -74,7 +74,8 @@ export class Connection implements Timed {
       const session = tls.sessions.of(dial.origin);
       const socket = connectTls(tlsOptions(dial, tls, { onread, session }));
       this.#socket = socket;
-      socket.on('session', (given: Buffer) => (this.#session = given)); // told only once the certificate is as it must be
+      // told only once the certificate is as it must be
+      socket.on('session', (given: Buffer) => (this.#session = given));
       socket.once('connect', () => {
         this.offers = session !== undefined;
         this.user?.dialled();
@@ -155,9 +156,14 @@ export class Connection implements Timed {
   }
 }
 
-const tlsOptions = (dial: Dial, { context, verify }: TlsChoice, { onread, session }: { onread: OnReadOpts; session: Buffer | undefined }): ConnectionOptions => {
+const tlsOptions = (
+  dial: Dial,
+  { context, verify }: TlsChoice,
+  { onread, session }: { onread: OnReadOpts; session: Buffer | undefined },
+): ConnectionOptions => {
   const { host } = dial;
-  const options: ConnectionOptions & { onread: OnReadOpts } = { // documented, but missing in the types
+  const options: ConnectionOptions & { onread: OnReadOpts } = {
+    // documented, but missing in the types
     onread,
     host: dial.address,
     port: dial.port,

@@ -29,7 +29,11 @@ export interface Connections {
 /** Told of the open sockets whenever their number has changed. */
 export type OnSockets = (http: number, https: number) => void;
 
-export const createConnections = (socketsMax: number, deadlines: Deadlines, onSockets: OnSockets = () => {}): Connections => {
+export const createConnections = (
+  socketsMax: number,
+  deadlines: Deadlines,
+  onSockets: OnSockets = () => {},
+): Connections => {
   const kept = new Map<string, Connection>(); // the oldest first
   const line = new Set<Claimant>();
   const alive = new Set<Connection>(); // open, or not yet quite gone
@@ -72,7 +76,8 @@ export const createConnections = (socketsMax: number, deadlines: Deadlines, onSo
     },
     ask(claimant) {
       line.add(claimant);
-      if (open >= socketsMax) kept.values().next().value?.end(); // its end moves the line up
+      if (open >= socketsMax)
+        kept.values().next().value?.end(); // its end moves the line up
       else moveUp();
     },
     leave: (claimant) => void line.delete(claimant),
@@ -95,10 +100,11 @@ export const createConnections = (socketsMax: number, deadlines: Deadlines, onSo
       deadlines.watch();
     },
     counts: () => ({ http: open - secure, https: secure, kept: kept.size, waiting: line.size }),
-    close: () => new Promise((resolve) => {
-      lastGone = resolve;
-      for (const connection of alive) connection.end();
-      if (alive.size === 0) resolve();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        lastGone = resolve;
+        for (const connection of alive) connection.end();
+        if (alive.size === 0) resolve();
+      }),
   };
 };

@@ -45,7 +45,10 @@ export interface Call {
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
   /** Keep the connection this long for the next call to the same origin; 0 closes it. */
   readonly keepMs: number;
-  /** Called with the address before the first byte leaves for it; where several are tried, for each. If it throws, nothing leaves and the call rejects. */
+  /**
+   * Called with the address before the first byte leaves for it; where several are tried, for each. If it throws,
+   * nothing leaves and the call rejects.
+   */
   readonly leaving?: ((address: string, startedAt: number) => void) | undefined;
   /** Nothing of it leaves once the clock says this: then the call fails as one that was stopped. */
   readonly notAfter?: number | undefined;
@@ -81,7 +84,11 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
   const memory = createBodyMemory(options.bodyMemoryBytes);
   const lookup = createLookup({ clock, hosts: readHostsFile(), nameServers: options.nameServers });
   const shared: Shared = {
-    clock, lookup, connections, memory, deadlines,
+    clock,
+    lookup,
+    connections,
+    memory,
+    deadlines,
     connectTimeoutMs: options.connectTimeoutMs,
     answerTimeoutMs: options.answerTimeoutMs,
     totalTimeoutMs: options.totalTimeoutMs,
@@ -113,24 +120,25 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
   };
 
   return {
-    fetch: (call, signal) => new Promise((resolve, reject) => {
-      const ongoing: OngoingCall = new OngoingCall(shared, {
-        ...planOf(call),
-        signal,
-        done(exchange, bodyBytes) {
-          calls.delete(ongoing);
-          if (bodyBytes > 0) unforgotten.set(exchange, bodyBytes);
-          resolve(exchange);
-        },
-        broke(error) {
-          calls.delete(ongoing);
-          reject(error as Error);
-        },
-      });
-      if (closed) return ongoing.abort();
-      calls.add(ongoing);
-      ongoing.begin();
-    }),
+    fetch: (call, signal) =>
+      new Promise((resolve, reject) => {
+        const ongoing: OngoingCall = new OngoingCall(shared, {
+          ...planOf(call),
+          signal,
+          done(exchange, bodyBytes) {
+            calls.delete(ongoing);
+            if (bodyBytes > 0) unforgotten.set(exchange, bodyBytes);
+            resolve(exchange);
+          },
+          broke(error) {
+            calls.delete(ongoing);
+            reject(error as Error);
+          },
+        });
+        if (closed) return ongoing.abort();
+        calls.add(ongoing);
+        ongoing.begin();
+      }),
     forget(exchange) {
       const bytes = unforgotten.get(exchange);
       if (bytes === undefined) return;

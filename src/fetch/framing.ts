@@ -33,7 +33,10 @@ const UNTIL_CLOSE: Framing = { kind: 'close', lengthBytes: 0, reusable: false };
 const staysOpen = ({ headers, persists }: ResponseHead): boolean => {
   const connection = headers['connection'];
   if (connection === undefined) return persists;
-  const options = connection.toLowerCase().split(',', CONNECTION_OPTIONS_MAX).map((option) => option.trim());
+  const options = connection
+    .toLowerCase()
+    .split(',', CONNECTION_OPTIONS_MAX)
+    .map((option) => option.trim());
   return !options.includes('close') && (persists || options.includes('keep-alive'));
 };
 
@@ -41,7 +44,12 @@ const staysOpen = ({ headers, persists }: ResponseHead): boolean => {
 const CONNECTION_OPTIONS_MAX = 16;
 
 const lastCoding = (field: string | undefined): string =>
-  field === undefined ? '' : field.slice(field.lastIndexOf(',') + 1).trim().toLowerCase();
+  field === undefined
+    ? ''
+    : field
+        .slice(field.lastIndexOf(',') + 1)
+        .trim()
+        .toLowerCase();
 
 /** The one length that all values agree on, or null. */
 const readLength = (field: string): number | null => {

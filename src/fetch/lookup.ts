@@ -67,11 +67,15 @@ export const createLookup = ({ clock, hosts, nameServers }: LookupOptions): Look
       asked.delete(name);
       for (const answer of answers) answer(found);
     };
-    query(() => resolver.resolve4(name, { ttl: true }, (error, records) => {
-      // NXDOMAIN holds for every type; only a name without A records may have AAAA ones.
-      if (error?.code !== 'ENODATA') return settle(error, records);
-      query(() => resolver.resolve6(name, { ttl: true }, settle), settle);
-    }), settle);
+    query(
+      () =>
+        resolver.resolve4(name, { ttl: true }, (error, records) => {
+          // NXDOMAIN holds for every type; only a name without A records may have AAAA ones.
+          if (error?.code !== 'ENODATA') return settle(error, records);
+          query(() => resolver.resolve6(name, { ttl: true }, settle), settle);
+        }),
+      settle,
+    );
   };
 
   return {

@@ -102,7 +102,10 @@ const keep = (reader: HeadReader, span: Span, until: number): void => {
   span.at = span.end;
 };
 
-/** Twice what is needed, so that it need not grow often, but not twice the ceiling: every socket may meet a head without end. */
+/**
+ * Twice what is needed, so that it need not grow often, but not twice the ceiling: every socket may meet a head without
+ * end.
+ */
 const sizeFor = (neededBytes: number): number => Math.max(neededBytes, Math.min(2 * neededBytes, HEAD_BYTES_MAX + 1));
 
 /** Where the empty line ends, or -1. Lines end with CR LF or a bare LF. */

@@ -34,7 +34,10 @@ export interface LoopGauges {
 }
 
 /** Resolves when it was stopped and the last visit has ended; rejects with the first error of a visit or a claim. */
-export const runClaimLoop = async (parts: ClaimLoopParts, gauges: LoopGauges = { visits: 0, slots: 0 }): Promise<void> => {
+export const runClaimLoop = async (
+  parts: ClaimLoopParts,
+  gauges: LoopGauges = { visits: 0, slots: 0 },
+): Promise<void> => {
   const { clock, stop } = parts;
   const startedAt = clock.now();
   const freed = createGate();
@@ -46,13 +49,16 @@ export const runClaimLoop = async (parts: ClaimLoopParts, gauges: LoopGauges = {
 
   const start = (visit: Visit): void => {
     gauges.visits++;
-    parts.visit(visit).catch((error: unknown) => {
-      fault ??= { error };
-      halt.abort();
-    }).finally(() => {
-      gauges.visits--;
-      freed.open();
-    });
+    parts
+      .visit(visit)
+      .catch((error: unknown) => {
+        fault ??= { error };
+        halt.abort();
+      })
+      .finally(() => {
+        gauges.visits--;
+        freed.open();
+      });
   };
 
   try {
@@ -63,9 +69,13 @@ export const runClaimLoop = async (parts: ClaimLoopParts, gauges: LoopGauges = {
       const { visits, nextDueAt } = free > 0 ? await parts.claim({ visits: wanted }) : NOTHING;
       for (const visit of visits) start(visit);
       if (visits.length < wanted || free <= 0) {
-        // Nothing more can be claimed before a visit ends (and with it a slot is free, or its site due), or time passes.
+        // Nothing more can be claimed before a visit ends (and with it a slot is free, or its site due), or time
+        // passes.
         const since = clock.now();
-        await Promise.race([freed.passed(), clock.sleep(Math.min(IDLE_MS, (nextDueAt ?? Infinity) - since), halt.signal)]);
+        await Promise.race([
+          freed.passed(),
+          clock.sleep(Math.min(IDLE_MS, (nextDueAt ?? Infinity) - since), halt.signal),
+        ]);
         if (free <= 0) parts.onFull?.(clock.now() - since);
       }
       await clock.sleep(CLAIM_GAP_MS, halt.signal);

@@ -26,7 +26,10 @@ export interface Crew {
   readonly refused: Refused;
 }
 
-/** Links admitted at a time: a sitemap lists up to 50,000, and other visits wait for the same store; above all claims, for which slots stand empty. */
+/**
+ * Links admitted at a time: a sitemap lists up to 50,000, and other visits wait for the same store; above all claims,
+ * for which slots stand empty.
+ */
 export const ADMITTED_MAX = 2_000;
 /** Settlements at a time, for the same reason: 20 to 50 ms of a store's time. */
 export const SETTLED_MAX = 250;

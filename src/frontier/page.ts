@@ -21,9 +21,26 @@ export interface Unanswered {
 }
 
 export const unansweredPage = ({ link, tries, outcome, at, robots = '', detail = '' }: Unanswered): Page => ({
-  url: link.url, site: link.site, outcome, status: null, at, durationMs: 0, contentType: '', bytes: 0,
-  title: '', language: '', redirect: '', digest: '', truncated: '', noindex: false,
-  depth: link.depth, via: link.via, tries, robots: cut(robots), detail: cut(detail), extracted: '',
+  url: link.url,
+  site: link.site,
+  outcome,
+  status: null,
+  at,
+  durationMs: 0,
+  contentType: '',
+  bytes: 0,
+  title: '',
+  language: '',
+  redirect: '',
+  digest: '',
+  truncated: '',
+  noindex: false,
+  depth: link.depth,
+  via: link.via,
+  tries,
+  robots: cut(robots),
+  detail: cut(detail),
+  extracted: '',
 });
 
 export interface AnsweredParts {
@@ -37,13 +54,26 @@ export interface AnsweredParts {
 }
 
 export const answeredPage = ({ link, tries, exchange, parsed, outcome, redirect, robots }: AnsweredParts): Page => ({
-  url: link.url, site: link.site, outcome, status: exchange.status,
-  at: exchange.startedAt, durationMs: exchange.endedAt - exchange.startedAt,
-  contentType: cut(exchange.headers['content-type'] ?? ''), bytes: parsed.bodyBytes,
-  title: (parsed.findings?.title ?? '').slice(0, TITLE_CHARS_MAX), language: cut(parsed.findings?.language ?? ''),
-  redirect: redirect.slice(0, URL_CHARS_MAX), digest: parsed.digest,
-  truncated: exchange.truncated ?? (parsed.cut ? 'length' : ''), noindex: parsed.findings?.noindex ?? false,
-  depth: link.depth, via: link.via, tries, robots: cut(robots), detail: exchange.address, extracted: parsed.extracted,
+  url: link.url,
+  site: link.site,
+  outcome,
+  status: exchange.status,
+  at: exchange.startedAt,
+  durationMs: exchange.endedAt - exchange.startedAt,
+  contentType: cut(exchange.headers['content-type'] ?? ''),
+  bytes: parsed.bodyBytes,
+  title: (parsed.findings?.title ?? '').slice(0, TITLE_CHARS_MAX),
+  language: cut(parsed.findings?.language ?? ''),
+  redirect: redirect.slice(0, URL_CHARS_MAX),
+  digest: parsed.digest,
+  truncated: exchange.truncated ?? (parsed.cut ? 'length' : ''),
+  noindex: parsed.findings?.noindex ?? false,
+  depth: link.depth,
+  via: link.via,
+  tries,
+  robots: cut(robots),
+  detail: exchange.address,
+  extracted: parsed.extracted,
 });
 
 const cut = (text: string): string => text.slice(0, FIELD_CHARS_MAX);

@@ -11,7 +11,12 @@ import type { VisitParts } from './parts.ts';
 const KEEP_FOR_PAGE_MS = 10_000;
 
 export type RobotsAnswer =
-  | { readonly kind: 'known'; readonly record: RobotsRecord; readonly calls: readonly Answered[]; readonly sitemaps: readonly string[] }
+  | {
+      readonly kind: 'known';
+      readonly record: RobotsRecord;
+      readonly calls: readonly Answered[];
+      readonly sitemaps: readonly string[];
+    }
   /** It answered 5xx or not at all: nothing is allowed, and nothing is forbidden for good. */
   | { readonly kind: 'trouble'; readonly last: Exchange; readonly calls: readonly Answered[] };
 
@@ -20,17 +25,39 @@ export interface RobotsQuestion {
   readonly about: CallAbout;
 }
 
-export const askRobots = async (parts: VisitParts, { origin, about }: RobotsQuestion, signal: AbortSignal): Promise<RobotsAnswer> => {
+export const askRobots = async (
+  parts: VisitParts,
+  { origin, about }: RobotsQuestion,
+  signal: AbortSignal,
+): Promise<RobotsAnswer> => {
   const calls: Answered[] = [];
-  const known = (verdict: Omit<RobotsRecord, 'origin' | 'fetchedAt' | 'expiresAt'>, sitemaps: readonly string[] = []): RobotsAnswer => {
+  const known = (
+    verdict: Omit<RobotsRecord, 'origin' | 'fetchedAt' | 'expiresAt'>,
+    sitemaps: readonly string[] = [],
+  ): RobotsAnswer => {
     const fetchedAt = Math.floor(parts.clock.now());
-    return { kind: 'known', record: { origin, fetchedAt, expiresAt: fetchedAt + ROBOTS_TTL_MS, ...verdict }, calls, sitemaps };
+    return {
+      kind: 'known',
+      record: { origin, fetchedAt, expiresAt: fetchedAt + ROBOTS_TTL_MS, ...verdict },
+      calls,
+      sitemaps,
+    };
   };
   const allowAll = (): RobotsAnswer => known({ verdict: 'all', rules: '', crawlDelayMs: null });
 
   let url = `${origin}/robots.txt`;
   for (let redirects = 0; redirects <= ROBOTS_REDIRECTS_MAX; redirects++) {
-    const exchange = await parts.fetch({ url, kind: 'robots', bodyBytesMax: ROBOTS_BYTES_MAX, wantsBody: isRead, keepMs: KEEP_FOR_PAGE_MS, about: { ...about, redirected: redirects > 0 } }, signal);
+    const exchange = await parts.fetch(
+      {
+        url,
+        kind: 'robots',
+        bodyBytesMax: ROBOTS_BYTES_MAX,
+        wantsBody: isRead,
+        keepMs: KEEP_FOR_PAGE_MS,
+        about: { ...about, redirected: redirects > 0 },
+      },
+      signal,
+    );
     if (exchange.kind === 'failed') return { kind: 'trouble', last: exchange, calls };
     calls.push(exchange);
     switch (robotsVerdict(exchange.status)) {
@@ -39,7 +66,10 @@ export const askRobots = async (parts: VisitParts, { origin, about }: RobotsQues
       case 'allow':
         return allowAll();
       case 'read': {
-        const { verdict, rules, crawlDelayMs, sitemaps } = parseRobots(parts.readText(exchange), parts.rules.productToken);
+        const { verdict, rules, crawlDelayMs, sitemaps } = parseRobots(
+          parts.readText(exchange),
+          parts.rules.productToken,
+        );
         return known({ verdict, rules, crawlDelayMs }, sitemaps);
       }
       case 'follow': {
@@ -53,9 +83,17 @@ export const askRobots = async (parts: VisitParts, { origin, about }: RobotsQues
   return allowAll(); // RFC 9309, 2.3.1.2: more than five redirects may be taken as none
 };
 
-/** Kept in place of rules that could not be read, so that a person can be told why. It is stale from the start: whatever it says decides nothing. */
+/**
+ * Kept in place of rules that could not be read, so that a person can be told why. It is stale from the start: whatever
+ * it says decides nothing.
+ */
 export const unreadRecord = (origin: string, last: Exchange, former: RobotsRecord | null): RobotsRecord => ({
-  origin, fetchedAt: Math.floor(last.endedAt), expiresAt: 0, verdict: 'trouble', rules: last.kind === 'failed' ? last.cause : String(last.status), crawlDelayMs: former?.crawlDelayMs ?? null,
+  origin,
+  fetchedAt: Math.floor(last.endedAt),
+  expiresAt: 0,
+  verdict: 'trouble',
+  rules: last.kind === 'failed' ? last.cause : String(last.status),
+  crawlDelayMs: former?.crawlDelayMs ?? null,
 });
 
 const isRead = (status: number): boolean => robotsVerdict(status) === 'read';

@@ -74,19 +74,39 @@ export const createRouter = ({ scope, recent, accept }: RouterParts): Router => 
   };
   return {
     refused,
-    route: (page, { hrefs, base }) => accepted(gather(hrefs, base, (address) => listable(page, judged(address,
-      { depth: depthBelow(page), via: page.url, hops: 0, fallback: false, first: false })))),
-    sitemaps: (from, { hrefs, via, kind }) => gather(hrefs, via, (address) => {
-      if (kind === 'listed' && from.sitemap === 'listed') return refuse('not-listable'); // an index lists no index
-      const link = judged(address, { depth: depthBelow(from), via, hops: 0, fallback: false, first: false, sitemap: kind });
-      return kind === 'listed' ? listable(from, link) : link;
-    }),
+    route: (page, { hrefs, base }) =>
+      accepted(
+        gather(hrefs, base, (address) =>
+          listable(
+            page,
+            judged(address, { depth: depthBelow(page), via: page.url, hops: 0, fallback: false, first: false }),
+          ),
+        ),
+      ),
+    sitemaps: (from, { hrefs, via, kind }) =>
+      gather(hrefs, via, (address) => {
+        if (kind === 'listed' && from.sitemap === 'listed') return refuse('not-listable'); // an index lists no index
+        const link = judged(address, {
+          depth: depthBelow(from),
+          via,
+          hops: 0,
+          fallback: false,
+          first: false,
+          sitemap: kind,
+        });
+        return kind === 'listed' ? listable(from, link) : link;
+      }),
     redirect: (from, to) => {
       const link = judged(to, {
-        depth: from.depth, via: from.url, hops: from.hops + 1, fallback: false, first: true, ...(from.sitemap ? { sitemap: from.sitemap } : {}),
+        depth: from.depth,
+        via: from.url,
+        hops: from.hops + 1,
+        fallback: false,
+        first: true,
+        ...(from.sitemap ? { sitemap: from.sitemap } : {}),
       });
       // A person's module is asked about pages; a sitemap is only a way to them.
-      return link?.sitemap ? link : accepted(link ? [link] : [])[0] ?? null;
+      return link?.sitemap ? link : (accepted(link ? [link] : [])[0] ?? null);
     },
   };
 };

@@ -91,7 +91,10 @@ export interface Settled {
 }
 
 /** What became of a batch of which those are settled. */
-export const settledOf = (settlements: readonly Settlement[], isSettled: (settlement: Settlement) => boolean): Settled => {
+export const settledOf = (
+  settlements: readonly Settlement[],
+  isSettled: (settlement: Settlement) => boolean,
+): Settled => {
   const refusedAt = settlements.flatMap((one, i) => (isSettled(one) ? [] : [i]));
   const refused = refusedAt.length;
   return { settled: settlements.length - refused, refused, ...(refused > 0 ? { refusedAt } : {}) };
@@ -111,10 +114,19 @@ export type Order =
   /** Remember how far one-time work has come. */
   | { readonly kind: 'mark'; readonly name: string; readonly value: number };
 
-/** Reading for people: short transactions, while the crawl runs or after. The store may be far away, so an answer may be one to wait for. */
-export type Reader = { readonly [K in keyof LocalReader]: (...args: Parameters<LocalReader[K]>) => Away<ReturnType<LocalReader[K]>> };
+/**
+ * Reading for people: short transactions, while the crawl runs or after. The store may be far away, so an answer may be
+ * one to wait for.
+ */
+export type Reader = {
+  readonly [K in keyof LocalReader]: (...args: Parameters<LocalReader[K]>) => Away<ReturnType<LocalReader[K]>>;
+};
 
-type Away<T> = [T] extends [readonly unknown[]] ? T | Promise<T> : [T] extends [Iterable<infer Item>] ? Iterable<Item> | AsyncIterable<Item> : T | Promise<T>;
+type Away<T> = [T] extends [readonly unknown[]]
+  ? T | Promise<T>
+  : [T] extends [Iterable<infer Item>]
+    ? Iterable<Item> | AsyncIterable<Item>
+    : T | Promise<T>;
 
 /** The same from a store on this machine. */
 export interface LocalReader {
@@ -169,7 +181,10 @@ export interface SiteView {
   readonly failures: number;
   /** The URL under visit; empty when there is none. */
   readonly leased: string;
-  /** The link under visit or first in line, or else one of its pages: the site's next call asks its origin. Empty for none. */
+  /**
+   * The link under visit or first in line, or else one of its pages: the site's next call asks its origin. Empty for
+   * none.
+   */
   readonly next: string;
 }
 

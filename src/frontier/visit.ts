@@ -62,7 +62,17 @@ interface End {
 
 export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
   const { parts, signal, done } = untilDeadline(given, leased, stop);
-  const course: Course = { visit: leased, signal, robots: leased.robots, fetchedRobots: null, robotsCalls: [], sitemapLines: [], sitemaps: [], rule: '', exchanges: [] };
+  const course: Course = {
+    visit: leased,
+    signal,
+    robots: leased.robots,
+    fetchedRobots: null,
+    robotsCalls: [],
+    sitemapLines: [],
+    sitemaps: [],
+    rule: '',
+    exchanges: [],
+  };
   let end: End;
   try {
     end = await follow(parts, course);
@@ -79,7 +89,11 @@ export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal)
 };
 
 /** A lease that runs out may be given to another: some time before that, this visit sends nothing more. */
-const untilDeadline = (parts: VisitParts, { leaseUntil }: Visit, stop: AbortSignal): { parts: VisitParts; signal: AbortSignal; done: () => void } => {
+const untilDeadline = (
+  parts: VisitParts,
+  { leaseUntil }: Visit,
+  stop: AbortSignal,
+): { parts: VisitParts; signal: AbortSignal; done: () => void } => {
   if (leaseUntil === null) return { parts, signal: stop, done: () => {} };
   const { clock } = parts;
   const over = new AbortController();
@@ -87,7 +101,8 @@ const untilDeadline = (parts: VisitParts, { leaseUntil }: Visit, stop: AbortSign
   const until = leaseUntil - LEASE_MARGIN_MS;
   void clock.sleep(until - clock.now(), ended.signal).then(() => over.abort());
   const fetch: VisitParts['fetch'] = (call, signal) => {
-    // The claim may have been long on its way; and a process that was stopped for a while hears of an answer before its timers ring.
+    // The claim may have been long on its way; and a process that was stopped for a while hears of an answer before its
+    // timers ring.
     if (clock.now() >= until) over.abort();
     return parts.fetch({ ...call, notAfter: until }, signal);
   };
@@ -106,26 +121,51 @@ const follow = async (parts: VisitParts, course: Course): Promise<End> => {
   course.sitemaps = namedSitemaps(parts, link, { origin: address.origin, named: course.sitemapLines });
   const { allowed, rule } = robotsDecision(course.robots!, address.path);
   course.rule = rule;
-  if (!allowed) return recordsOnly(parts, course, unvisited(parts, course, course.robots!.verdict === 'too-large' ? 'robots-too-large' : 'robots-denied'));
+  if (!allowed)
+    return recordsOnly(
+      parts,
+      course,
+      unvisited(parts, course, course.robots!.verdict === 'too-large' ? 'robots-too-large' : 'robots-denied'),
+    );
 
   const restMs = Math.max(parts.rules.pace.delayMs, course.visit.pace.delayMs, course.robots!.crawlDelayMs ?? 0);
   const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
-  const wantsBody = (status: number, headers: Readonly<Record<string, string>>): boolean => isRead(parts, link, { status, headers });
-  const exchange = await parts.fetch({ url: link.url, kind: link.sitemap ? 'sitemap' : 'page', bodyBytesMax: bodyBytesMaxOf(parts, link), wantsBody, keepMs, about: aboutOf(parts, course.visit, course.robots) }, course.signal);
+  const wantsBody = (status: number, headers: Readonly<Record<string, string>>): boolean =>
+    isRead(parts, link, { status, headers });
+  const exchange = await parts.fetch(
+    {
+      url: link.url,
+      kind: link.sitemap ? 'sitemap' : 'page',
+      bodyBytesMax: bodyBytesMaxOf(parts, link),
+      wantsBody,
+      keepMs,
+      about: aboutOf(parts, course.visit, course.robots),
+    },
+    course.signal,
+  );
   course.exchanges.push(exchange);
-  return exchange.kind === 'failed' ? recordsOnly(parts, course, failed(parts, course, exchange)) : answered(parts, course, exchange);
+  return exchange.kind === 'failed'
+    ? recordsOnly(parts, course, failed(parts, course, exchange))
+    : answered(parts, course, exchange);
 };
 
 /** The delays are those known when the visit began: what its own answers ask for is recorded with them. */
 const aboutOf = ({ rules }: VisitParts, { site, lease, pace }: Visit, robots: RobotsRecord | null): CallAbout => ({
-  site, lease, robots, restMs: pace.delayMs,
+  site,
+  lease,
+  robots,
+  restMs: pace.delayMs,
   delayMs: Math.max(rules.pace.delayMs, Math.min(pace.crawlDelayMs, CRAWL_DELAY_MAX_MS)),
 });
 
 /** Makes the rules of the link's origin known, asking for them if they are stale; otherwise the visit ends here. */
 const learnRobots = async (parts: VisitParts, course: Course, address: Address): Promise<End | null> => {
   if (course.robots && course.robots.expiresAt > parts.clock.now()) return null;
-  const answer = await askRobots(parts, { origin: address.origin, about: aboutOf(parts, course.visit, null) }, course.signal);
+  const answer = await askRobots(
+    parts,
+    { origin: address.origin, about: aboutOf(parts, course.visit, null) },
+    course.signal,
+  );
   course.robotsCalls = answer.calls;
   course.exchanges.push(...answer.calls);
   if (answer.kind === 'known') {
@@ -147,15 +187,32 @@ const failed = (parts: VisitParts, course: Course, exchange: Failed): End => {
   const event = troubleEvent(parts, exchange);
   if (exchange.unsure) {
     // The site may have seen the call, so its clock moves; the call says nothing about its health.
-    return { fate: 'returned', event: { kind: 'answered', at: exchange.endedAt, responseMs: pace.responseMs }, saysNothing: true };
+    return {
+      fate: 'returned',
+      event: { kind: 'answered', at: exchange.endedAt, responseMs: pace.responseMs },
+      saysNothing: true,
+    };
   }
-  const page = unansweredPage({ link, tries, outcome: failedName(exchange.cause), at: exchange.startedAt ?? exchange.endedAt, robots: course.rule, detail: exchange.detail });
-  if (exchange.cause === 'address') return { fate: 'settled', event: calls(course) ? event : { kind: 'no-call' }, page };
+  const page = unansweredPage({
+    link,
+    tries,
+    outcome: failedName(exchange.cause),
+    at: exchange.startedAt ?? exchange.endedAt,
+    robots: course.rule,
+    detail: exchange.detail,
+  });
+  if (exchange.cause === 'address')
+    return { fate: 'settled', event: calls(course) ? event : { kind: 'no-call' }, page };
   if (link.fallback && isUnreachable(exchange)) {
     const plain = canonicalize(link.url.replace('https:', 'http:'));
     if (typeof plain === 'object') {
       const http: Link = { ...link, url: plain.url, fallback: false, first: true };
-      return { fate: 'settled', event: { kind: 'answered', at: exchange.endedAt, responseMs: pace.responseMs }, page, links: [http] };
+      return {
+        fate: 'settled',
+        event: { kind: 'answered', at: exchange.endedAt, responseMs: pace.responseMs },
+        page,
+        links: [http],
+      };
     }
   }
   return tries < TRIES_MAX ? { fate: 'retry', event } : { fate: 'settled', event, page };
@@ -172,13 +229,23 @@ const answered = async (parts: VisitParts, course: Course, exchange: Answered): 
 
   const outcome = outcomeOf(parts, link, exchange);
   const target = outcome === 'redirected' ? redirectTarget(parts, link, exchange) : null;
-  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange, read: outcome === 'fetched', sitemap: link.sitemap !== undefined });
+  const parsed = await parts.parse({
+    lease: course.visit.lease,
+    robots: course.robotsCalls,
+    page: exchange,
+    read: outcome === 'fetched',
+    sitemap: link.sitemap !== undefined,
+  });
   if (parsed.kind === 'lost') return lost(parts, course, { parsed, event });
   const { findings } = parsed;
   const page = answeredPage({
-    link, tries, exchange, parsed, robots: course.rule,
+    link,
+    tries,
+    exchange,
+    parsed,
+    robots: course.rule,
     outcome: outcome === 'redirected' && !target ? 'redirect-loop' : outcome,
-    redirect: target?.url ?? (status >= 300 && status < 400 ? exchange.headers['location'] ?? '' : ''),
+    redirect: target?.url ?? (status >= 300 && status < 400 ? (exchange.headers['location'] ?? '') : ''),
   });
   const links = target?.link ? [target.link] : findings ? await routed(parts, link, findings) : [];
   return { fate: 'settled', event, page, links, records: parsed.records };
@@ -193,17 +260,29 @@ const outcomeOf = (parts: VisitParts, link: Link, exchange: Answered): OutcomeNa
 };
 
 /** Where a redirect leads: its target, and the link to follow if it is wanted. Null when it leads nowhere. */
-const redirectTarget = (parts: VisitParts, link: Link, exchange: Answered): { url: string; link: Link | null } | null => {
+const redirectTarget = (
+  parts: VisitParts,
+  link: Link,
+  exchange: Answered,
+): { url: string; link: Link | null } | null => {
   const target = canonicalize(exchange.headers['location']!, link.url);
   if (typeof target === 'string' || target.url === link.url || link.hops >= REDIRECT_HOPS_MAX) return null;
   return { url: target.url, link: parts.router.redirect(link, target) };
 };
 
 /** The parsing thread died: a page that kills it is tried again, and given up after its tries. */
-const lost = (parts: VisitParts, { visit: { link, tries }, rule }: Course, { parsed, event }: { parsed: Parsed & { kind: 'lost' }; event: PaceEvent }): End => {
+const lost = (
+  parts: VisitParts,
+  { visit: { link, tries }, rule }: Course,
+  { parsed, event }: { parsed: Parsed & { kind: 'lost' }; event: PaceEvent },
+): End => {
   if (!parsed.culprit) return { fate: 'returned', event };
   if (tries < TRIES_MAX) return { fate: 'retry', event };
-  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed', at: parts.clock.now(), robots: rule }) };
+  return {
+    fate: 'settled',
+    event,
+    page: unansweredPage({ link, tries, outcome: 'parse-failed', at: parts.clock.now(), robots: rule }),
+  };
 };
 
 /** A link that is settled without a call of its own. */
@@ -213,7 +292,11 @@ const unvisited = (parts: VisitParts, course: Course, outcome: OutcomeName): End
   const event: PaceEvent = last
     ? { kind: 'answered', at: last.answeredAt, responseMs: last.answeredAt - last.startedAt }
     : { kind: 'no-call' };
-  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome, at: parts.clock.now(), robots: course.rule }) };
+  return {
+    fate: 'settled',
+    event,
+    page: unansweredPage({ link, tries, outcome, at: parts.clock.now(), robots: course.rule }),
+  };
 };
 
 /** Archives the robots.txt of a visit that has no page to archive. */
@@ -226,7 +309,8 @@ const recordsOnly = async (parts: VisitParts, course: Course, end: End): Promise
 const calls = (course: Course): boolean => course.robotsCalls.length > 0;
 
 const troubleEvent = (parts: VisitParts, exchange: Exchange): PaceEvent => {
-  if (exchange.kind === 'failed') return { kind: 'trouble', at: exchange.endedAt, responseMs: null, retryAfterMs: null };
+  if (exchange.kind === 'failed')
+    return { kind: 'trouble', at: exchange.endedAt, responseMs: null, retryAfterMs: null };
   const retryAfter = exchange.headers['retry-after'];
   return {
     kind: 'trouble',
@@ -239,10 +323,19 @@ const troubleEvent = (parts: VisitParts, exchange: Exchange): PaceEvent => {
 const settlementOf = (parts: VisitParts, course: Course, end: End): Settlement => {
   const { visit: leased } = course;
   const next = nextPace({
-    pace: leased.pace, event: end.event, crawlDelayMs: course.robots?.crawlDelayMs ?? null, settings: parts.rules.pace,
+    pace: leased.pace,
+    event: end.event,
+    crawlDelayMs: course.robots?.crawlDelayMs ?? null,
+    settings: parts.rules.pace,
   });
   return {
-    site: leased.site, lease: leased.lease, fate: end.fate, page: end.page ?? null, records: end.records ?? null,
-    pace: end.saysNothing ? { ...next.pace, failures: leased.pace.failures } : next.pace, parked: next.parked, robots: course.fetchedRobots,
+    site: leased.site,
+    lease: leased.lease,
+    fate: end.fate,
+    page: end.page ?? null,
+    records: end.records ?? null,
+    pace: end.saysNothing ? { ...next.pace, failures: leased.pace.failures } : next.pace,
+    parked: next.parked,
+    robots: course.fetchedRobots,
   };
 };

@@ -36,8 +36,13 @@ export const createClock = (anchor: Anchor = anchorNow(0)): Clock => {
   return { now: () => (last = Math.max(last, own() + drift[0]!)), sleep };
 };
 
-/** A clock that follows a server's: `readServer` gives its time. Where it stands is looked at with `follow`, which moves all clocks of this anchor. */
-export const anchorTo = async (readServer: () => Promise<number>): Promise<{ anchor: Anchor; follow: () => Promise<void> }> => {
+/**
+ * A clock that follows a server's: `readServer` gives its time. Where it stands is looked at with `follow`, which moves
+ * all clocks of this anchor.
+ */
+export const anchorTo = async (
+  readServer: () => Promise<number>,
+): Promise<{ anchor: Anchor; follow: () => Promise<void> }> => {
   const first = await nearest(readServer);
   const drift = new SharedArrayBuffer(8);
   const anchor: Anchor = { ...first, drift };
@@ -51,8 +56,8 @@ export const anchorTo = async (readServer: () => Promise<number>): Promise<{ anc
 /** Readings of a server's clock: the one with the shortest way there and back is the nearest. */
 const READINGS = 5;
 /**
- * A clock that is behind the server's would let a site be called too early, by what it is behind; one that is ahead only waits.
- * So the whole way counts as way back, and some more: good clocks drift apart by up to 3 ms a minute.
+ * A clock that is behind the server's would let a site be called too early, by what it is behind; one that is ahead
+ * only waits. So the whole way counts as way back, and some more: good clocks drift apart by up to 3 ms a minute.
  */
 const AHEAD_MS = 5;
 

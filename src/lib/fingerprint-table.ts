@@ -71,8 +71,11 @@ const put = (segment: Segment, slot: number, half: { low: number; high: number }
   segment.slots[2 * slot + 1] = half.high;
 };
 
-const emptySegment = (capacity: number): Segment =>
-  ({ slots: new Uint32Array(new SharedArrayBuffer(capacity * 8)), capacity, used: 0 });
+const emptySegment = (capacity: number): Segment => ({
+  slots: new Uint32Array(new SharedArrayBuffer(capacity * 8)),
+  capacity,
+  used: 0,
+});
 
 const grown = (old: Segment): Segment => {
   const segment = emptySegment(Math.ceil(old.capacity * GROWTH));
@@ -106,30 +109,42 @@ const clear = (segment: Segment, slot: number): void => {
 const bytesOf = (segments: readonly Segment[]): number =>
   segments.reduce((sum, segment) => sum + segment.slots.byteLength, 0);
 
-const viewOf = (segments: readonly Segment[], hasZero: () => boolean): ((fp: bigint) => boolean) => (fp) => {
-  scratch[0] = fp;
-  const low = halves[0] ?? 0;
-  const high = halves[1] ?? 0;
-  if (low === 0 && high === 0) return hasZero();
-  const segment = segments[high >>> SEGMENT_SHIFT];
-  return segment !== undefined && find(segment, low, high) >= 0;
-};
+const viewOf =
+  (segments: readonly Segment[], hasZero: () => boolean): ((fp: bigint) => boolean) =>
+  (fp) => {
+    scratch[0] = fp;
+    const low = halves[0] ?? 0;
+    const high = halves[1] ?? 0;
+    if (low === 0 && high === 0) return hasZero();
+    const segment = segments[high >>> SEGMENT_SHIFT];
+    return segment !== undefined && find(segment, low, high) >= 0;
+  };
 
 export const createFingerprintTable = (expected: number = EXPECTED_DEFAULT): FingerprintTable => {
   const least = Math.max(expected, EXPECTED_DEFAULT) / SEGMENTS / LOAD_MAX;
-  return tableOf(Array.from({ length: SEGMENTS }, (_, i) =>
-    emptySegment(Math.max(SLOTS_MIN, Math.ceil(least * GROWTH ** (i / SEGMENTS))))), false);
+  return tableOf(
+    Array.from({ length: SEGMENTS }, (_, i) =>
+      emptySegment(Math.max(SLOTS_MIN, Math.ceil(least * GROWTH ** (i / SEGMENTS)))),
+    ),
+    false,
+  );
 };
 
 /** The table whose `shared` this was, in memory that nobody else has. */
-export const restoreFingerprintTable = ({ segments, hasZero }: Pick<SharedFingerprints, 'segments' | 'hasZero'>): FingerprintTable => {
+export const restoreFingerprintTable = ({
+  segments,
+  hasZero,
+}: Pick<SharedFingerprints, 'segments' | 'hasZero'>): FingerprintTable => {
   if (segments.length !== SEGMENTS) throw new RangeError(`a table has ${SEGMENTS} segments, not ${segments.length}`);
-  return tableOf(segments.map((buffer) => {
-    const slots = new Uint32Array(buffer);
-    let used = 0;
-    for (let i = 0; i < slots.length; i += 2) if (slots[i] !== 0 || slots[i + 1] !== 0) used += 1;
-    return { slots, capacity: slots.length / 2, used };
-  }), hasZero);
+  return tableOf(
+    segments.map((buffer) => {
+      const slots = new Uint32Array(buffer);
+      let used = 0;
+      for (let i = 0; i < slots.length; i += 2) if (slots[i] !== 0 || slots[i + 1] !== 0) used += 1;
+      return { slots, capacity: slots.length / 2, used };
+    }),
+    hasZero,
+  );
 };
 
 const tableOf = (segments: Segment[], zero: boolean): FingerprintTable => {
@@ -183,9 +198,15 @@ const tableOf = (segments: Segment[], zero: boolean): FingerprintTable => {
     has: viewOf(segments, () => hasZero),
     add,
     remove,
-    get size() { return size; },
-    get bytes() { return bytesOf(segments); },
-    get shared() { return { segments: segments.map((segment) => segment.slots.buffer), hasZero, size }; },
+    get size() {
+      return size;
+    },
+    get bytes() {
+      return bytesOf(segments);
+    },
+    get shared() {
+      return { segments: segments.map((segment) => segment.slots.buffer), hasZero, size };
+    },
   };
 };
 

@@ -14,7 +14,10 @@ interface Entry<T> {
 /** A batch takes no further entry once it has this many items, so that one is never much longer than the others. */
 const BATCH_ITEMS_MAX = 5_000;
 
-export const createGroup = <T>(commit: (items: readonly T[]) => Promise<void>, itemsMax = BATCH_ITEMS_MAX): Group<T> => {
+export const createGroup = <T>(
+  commit: (items: readonly T[]) => Promise<void>,
+  itemsMax = BATCH_ITEMS_MAX,
+): Group<T> => {
   let line: Entry<T>[] = [];
   let busy = false;
 

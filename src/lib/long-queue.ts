@@ -1,9 +1,11 @@
 /**
- * A queue of numbers, however long, as one short text: only a few numbers are at hand, the others lie in packs that its owner keeps.
+ * A queue of numbers, however long, as one short text: only a few numbers are at hand, the others lie in packs that its
+ * owner keeps.
  *
  * Both ends have levels: level 0 is numbers, level 1 packs of numbers, level 2 packs of packs, and so on. The text is
- * `front 0;front 1;...|...;back 1;back 0`, in the order of the queue, so the first and the last number are its first and last
- * words, and most changes are made to the text as it is. An empty queue is an empty text; a short one is its numbers.
+ * `front 0;front 1;...|...;back 1;back 0`, in the order of the queue, so the first and the last number are its first
+ * and last words, and most changes are made to the text as it is. An empty queue is an empty text; a short one is its
+ * numbers.
  */
 
 export interface Packs {
@@ -23,14 +25,17 @@ interface Levels {
 }
 
 const readLevels = (text: string | undefined): number[][] =>
-  text === undefined || text === '' ? [] : text.split(';').map((level) => (level === '' ? [] : level.split(' ').map(Number)));
+  text === undefined || text === ''
+    ? []
+    : text.split(';').map((level) => (level === '' ? [] : level.split(' ').map(Number)));
 
 const read = (queue: string): Levels => {
   const [front, back] = queue.split('|', 2);
   return { front: readLevels(front), back: readLevels(back).reverse() };
 };
 
-const writeLevels = (levels: readonly (readonly number[])[]): string => levels.map((level) => level.join(' ')).join(';');
+const writeLevels = (levels: readonly (readonly number[])[]): string =>
+  levels.map((level) => level.join(' ')).join(';');
 
 const write = ({ front, back }: Levels): string =>
   back.length === 0 ? writeLevels(front) : `${writeLevels(front)}|${writeLevels(back.toReversed())}`;
@@ -42,7 +47,12 @@ export const pushLast = (queue: string, number: number, packs: Packs): string =>
   const levelAt = Math.max(queue.lastIndexOf('|'), queue.lastIndexOf(';')) + 1;
   const isShort = levelAt === 0;
   // The last level of all is level 0 of the back, or of the front where that is all there is.
-  if ((isShort || queue.includes('|')) && levelAt < queue.length && wordsFrom(queue, levelAt) < (isShort ? AT_HAND : AT_HAND - 1)) return `${queue} ${number}`;
+  if (
+    (isShort || queue.includes('|')) &&
+    levelAt < queue.length &&
+    wordsFrom(queue, levelAt) < (isShort ? AT_HAND : AT_HAND - 1)
+  )
+    return `${queue} ${number}`;
   const levels = read(queue);
   addAt(levels.back, number, { packs, level: 0 });
   return write(levels);
@@ -108,7 +118,11 @@ const trim = (levels: number[][]): void => {
 };
 
 /** All numbers in their order; `meetPack` is told of each pack before it is read. */
-export function* numbersOf(queue: string, packs: Pick<Packs, 'get'>, meetPack: (pack: number) => void = () => {}): Generator<number> {
+export function* numbersOf(
+  queue: string,
+  packs: Pick<Packs, 'get'>,
+  meetPack: (pack: number) => void = () => {},
+): Generator<number> {
   const { front, back } = read(queue);
   for (let level = 0; level < front.length; level++) yield* unpack(front[level]!, level);
   for (let level = back.length - 1; level >= 0; level--) yield* unpack(back[level]!, level);

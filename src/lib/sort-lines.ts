@@ -13,7 +13,9 @@ export interface SortOptions {
 
 /** Sorted in half a second. */
 const RUN_BYTES = 16 * 1024 ** 2;
-/** All runs are read at the same time, each through a window of its own: together as much as a run, but for very many. */
+/**
+ * All runs are read at the same time, each through a window of its own: together as much as a run, but for very many.
+ */
 const WINDOW_BYTES_MIN = 64 * 1024;
 /** What is given out, or written, at a time. */
 const CHUNK_BYTES = 256 * 1024;
@@ -32,7 +34,10 @@ interface Run {
 export class LineSorter {
   readonly #options: Required<SortOptions>;
   readonly #runs: Run[] = [];
-  /** The lines of this run as bytes, each with its line end, and where they begin: as strings they take several times as much. */
+  /**
+   * The lines of this run as bytes, each with its line end, and where they begin: as strings they take several times as
+   * much.
+   */
   #room: Buffer | null = null;
   #starts: number[] = [];
   #used = 0;
@@ -82,12 +87,15 @@ export class LineSorter {
     this.#used = 0;
   }
 
-  /** `chunkRoom` gives the room of the next chunk: the same again where a chunk is done with when the next is asked for. */
+  /**
+   * `chunkRoom` gives the room of the next chunk: the same again where a chunk is done with when the next is asked for.
+   */
   *#sortedRoom(chunkRoom: () => Buffer): Generator<Uint8Array> {
     const room = this.#room;
     if (room === null) return;
     const end = this.#used;
-    // From each line to the end of the room: a line end is less than all else, so what follows decides only between equal lines.
+    // From each line to the end of the room: a line end is less than all else, so what follows decides only between
+    // equal lines.
     this.#starts.sort((a, b) => room.compare(room, b, end, a, end));
     let chunk = chunkRoom();
     let bytes = 0;

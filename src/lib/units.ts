@@ -2,8 +2,20 @@
 
 const MS_PER: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BYTES_PER: Readonly<Record<string, number>> = {
-  '': 1, b: 1, k: 1024, kib: 1024, kb: 1000, m: 1024 ** 2, mib: 1024 ** 2, mb: 1000 ** 2,
-  g: 1024 ** 3, gib: 1024 ** 3, gb: 1000 ** 3, t: 1024 ** 4, tib: 1024 ** 4, tb: 1000 ** 4,
+  '': 1,
+  b: 1,
+  k: 1024,
+  kib: 1024,
+  kb: 1000,
+  m: 1024 ** 2,
+  mib: 1024 ** 2,
+  mb: 1000 ** 2,
+  g: 1024 ** 3,
+  gib: 1024 ** 3,
+  gb: 1000 ** 3,
+  t: 1024 ** 4,
+  tib: 1024 ** 4,
+  tb: 1000 ** 4,
 };
 
 const read = (text: string, units: Readonly<Record<string, number>>): number | null => {
@@ -44,4 +56,5 @@ export const writeBytes = (bytes: number): string => {
 /** 1234567 as 1,234,567. */
 export const writeCount = (n: number): string => Math.round(n).toLocaleString('en-US');
 
-const trim = (n: number): string => (n >= 100 || Number.isInteger(n) ? String(Math.round(n)) : n.toFixed(1).replace(/\.0$/, ''));
+const trim = (n: number): string =>
+  n >= 100 || Number.isInteger(n) ? String(Math.round(n)) : n.toFixed(1).replace(/\.0$/, '');

@@ -1,16 +1,16 @@
 /** The raw result of one HTTP call. The web's faults are values here, never exceptions. */
 
 export const FAILURES = {
-  'dns': 'the host name has no address, or the name servers did not answer',
-  'address': 'the address is private, loopback, link-local or otherwise not public',
-  'refused': 'the connection was refused or could not be made',
+  dns: 'the host name has no address, or the name servers did not answer',
+  address: 'the address is private, loopback, link-local or otherwise not public',
+  refused: 'the connection was refused or could not be made',
   'connect-timeout': 'no connection within the time allowed',
-  'tls': 'the TLS handshake failed, or --verify-tls refused the certificate',
+  tls: 'the TLS handshake failed, or --verify-tls refused the certificate',
   'answer-timeout': 'connected, but the answer did not begin within the time allowed',
-  'timeout': 'the call did not end within the time allowed and no answer can be kept of it',
-  'reset': 'the connection ended before the answer was complete',
+  timeout: 'the call did not end within the time allowed and no answer can be kept of it',
+  reset: 'the connection ended before the answer was complete',
   'bad-answer': 'what came back is not HTTP, or its head is over the ceiling',
-  'aborted': 'the crawl was stopped while the call was under way',
+  aborted: 'the crawl was stopped while the call was under way',
 } as const;
 
 /** Why a call gave no answer. */
@@ -23,7 +23,10 @@ export type Truncation = 'length' | 'time' | 'disconnect' | 'unspecified';
 export const CALL_KINDS = ['page', 'robots', 'sitemap'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
-/** What a call took, part by part, for those who watch. Null for a part that it did not have, or did not come to the end of. */
+/**
+ * What a call took, part by part, for those who watch. Null for a part that it did not have, or did not come to the end
+ * of.
+ */
 export interface CallParts {
   readonly lookupMs: number | null;
   readonly connectMs: number | null;

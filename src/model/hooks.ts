@@ -3,7 +3,13 @@
 import type { Link } from './link.ts';
 import type { HookRefusal } from './outcome.ts';
 
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 /** What `accept` is asked about: a link that is in scope and may be new. */
 export type HookLink = Readonly<Pick<Link, 'url' | 'site' | 'depth' | 'via'>>;
@@ -47,5 +53,7 @@ export interface HookTrouble {
 /** One verdict per link, in order: null when it is wanted. */
 export type AcceptLinks = (links: readonly Link[]) => readonly (HookRefusal | null)[];
 
-/** Of an extracted value as JSON. It is in the row of its page: a record of a page fits, the page does not belong there. */
+/**
+ * Of an extracted value as JSON. It is in the row of its page: a record of a page fits, the page does not belong there.
+ */
 export const EXTRACTED_BYTES_MAX = 64 * 1024;

@@ -9,9 +9,9 @@ export const SCOPE_REFUSALS = {
   'too-long': 'it has more than 2,000 characters',
   'too-deep': 'it is further from a seed than --max-depth',
   'not-seeded': 'its site is not one of the seeds, and --seeded-only is set',
-  'excluded': 'its site or host is in the exclude file',
+  excluded: 'its site or host is in the exclude file',
   'not-text': 'its ending names a file that is plainly not text',
-  'trap': 'its path repeats itself or is endlessly deep',
+  trap: 'its path repeats itself or is endlessly deep',
   'not-listable': 'a sitemap lists it, but it is of another site, or a sitemap in an index that an index lists',
 } as const;
 
@@ -19,7 +19,7 @@ export type ScopeRefusal = keyof typeof SCOPE_REFUSALS;
 
 /** Why a link that is in scope is not stored: what `accept` of the --hooks module said. */
 export const HOOK_REFUSALS = {
-  'hook': 'accept of the --hooks module returned false for it',
+  hook: 'accept of the --hooks module returned false for it',
   'hook-failed': 'accept of the --hooks module threw, hung, or returned neither true nor false for it',
 } as const;
 
@@ -29,8 +29,8 @@ export type HookRefusal = keyof typeof HOOK_REFUSALS;
 export type Refused = Readonly<Partial<Record<ScopeRefusal | HookRefusal, number>>>;
 
 const ANSWERED = {
-  'fetched': 'answered with a success; text, if it is text, was parsed',
-  'redirected': 'answered with a redirect, whose target became a link of its own',
+  fetched: 'answered with a success; text, if it is text, was parsed',
+  redirected: 'answered with a redirect, whose target became a link of its own',
   'redirect-loop': 'answered with one redirect too many in a row, or one that leads nowhere',
   'client-error': 'answered with a 4xx status',
   'server-error': 'answered with a 5xx status on its last try',

@@ -9,7 +9,11 @@ export class UsageError extends Error {}
 /** Limits can be lifted: they are then null. The type of the settings says which these are. */
 type LimitName = { [K in SettingName]: null extends Settings[K] ? K : never }[SettingName];
 const LIMITS: Readonly<Record<LimitName, true>> = {
-  maxPages: true, maxDurationMs: true, maxDepth: true, maxPagesPerSite: true, maxWaitingPerSite: true,
+  maxPages: true,
+  maxDurationMs: true,
+  maxDepth: true,
+  maxPagesPerSite: true,
+  maxWaitingPerSite: true,
 };
 export const isLimit = (name: SettingName): boolean => Object.hasOwn(LIMITS, name);
 
@@ -28,10 +32,14 @@ export const readText = (name: SettingName, text: string): Reading => {
 
 const parse = (name: SettingName, text: string): unknown => {
   switch (SETTINGS[name].kind) {
-    case 'duration': return readDurationMs(text);
-    case 'bytes': return readBytes(text);
-    case 'count': return /^\d+$/.test(text) ? Number(text) : null;
-    default: return text;
+    case 'duration':
+      return readDurationMs(text);
+    case 'bytes':
+      return readBytes(text);
+    case 'count':
+      return /^\d+$/.test(text) ? Number(text) : null;
+    default:
+      return text;
   }
 };
 
@@ -40,18 +48,27 @@ export const adviceOf = (name: SettingName): string => {
   const { kind, choices } = SETTINGS[name];
   const lifted = isLimit(name) ? `, or ${NO_LIMIT}` : '';
   switch (kind) {
-    case 'duration': return `write a time with its unit, such as 500ms, 90s, 10m or 24h${lifted}`;
-    case 'bytes': return `write a size with its unit, such as 512KiB, 2MiB or 1GiB${lifted}`;
-    case 'count': return `write a whole number${lifted}`;
-    case 'switch': return 'write true or false';
-    case 'choice': return `choose one of ${choices!.join(', ')}`;
-    case 'texts': return 'give a list of texts';
-    case 'text': return 'give a text';
-    default: return kind satisfies never;
+    case 'duration':
+      return `write a time with its unit, such as 500ms, 90s, 10m or 24h${lifted}`;
+    case 'bytes':
+      return `write a size with its unit, such as 512KiB, 2MiB or 1GiB${lifted}`;
+    case 'count':
+      return `write a whole number${lifted}`;
+    case 'switch':
+      return 'write true or false';
+    case 'choice':
+      return `choose one of ${choices!.join(', ')}`;
+    case 'texts':
+      return 'give a list of texts';
+    case 'text':
+      return 'give a text';
+    default:
+      return kind satisfies never;
   }
 };
 
-export const notUnderstood = (value: unknown, advice: string): string => `${JSON.stringify(value)} is not understood: ${advice}`;
+export const notUnderstood = (value: unknown, advice: string): string =>
+  `${JSON.stringify(value)} is not understood: ${advice}`;
 
 /** The same, for a flag; throws a UsageError. */
 export const readSetting = (name: SettingName, text: string): unknown => {
@@ -100,7 +117,9 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
     case 'choice':
       return spec.choices!.includes(value as string) ? null : notUnderstood(value, adviceOf(name));
     case 'texts':
-      return Array.isArray(value) && value.every((one) => typeof one === 'string') ? null : notUnderstood(value, adviceOf(name));
+      return Array.isArray(value) && value.every((one) => typeof one === 'string')
+        ? null
+        : notUnderstood(value, adviceOf(name));
     case 'text':
       return typeof value === 'string' ? null : notUnderstood(value, adviceOf(name));
     default:
@@ -117,14 +136,22 @@ const numberComplaint = (spec: Spec, value: unknown): string | null => {
 };
 
 const emailComplaint = (value: unknown): string | null => {
-  if (value === '' || value === undefined) return 'is missing: give an address where a site owner reaches you, such as --email you@example.org';
+  if (value === '' || value === undefined)
+    return 'is missing: give an address where a site owner reaches you, such as --email you@example.org';
   // One @, no spaces or control characters, a dot in the domain: enough to catch a slip, and safe in a header.
-  const isAddress = typeof value === 'string' && value.length <= 254 && /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value);
-  return isAddress ? null : `${JSON.stringify(value)} is not an e-mail address: give one where a site owner reaches you`;
+  const isAddress =
+    typeof value === 'string' &&
+    value.length <= 254 &&
+    /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value);
+  return isAddress
+    ? null
+    : `${JSON.stringify(value)} is not an e-mail address: give one where a site owner reaches you`;
 };
 
 const userAgentComplaint = (value: unknown): string | null => {
   // The product token is matched in robots.txt (RFC 9309, 2.2.1): letters, - and _; a version may follow.
   const isToken = typeof value === 'string' && (value === '' || /^[A-Za-z_-]{1,64}(\/[\w.-]{1,32})?$/.test(value));
-  return isToken ? null : `${JSON.stringify(value)} is not a product token: use letters, - and _, with a version if you like, such as MyBot/1.0`;
+  return isToken
+    ? null
+    : `${JSON.stringify(value)} is not a product token: use letters, - and _, with a version if you like, such as MyBot/1.0`;
 };

@@ -6,7 +6,10 @@ export interface RobotsRecord {
   readonly fetchedAt: number;
   /** Asked again after this moment: at most 24 h later (RFC 9309, 2.4). */
   readonly expiresAt: number;
-  /** `rules`: as written below. `all`: everything is allowed. `too-large`: nothing is. `trouble`: it could not be read, and is asked for at every visit. */
+  /**
+   * `rules`: as written below. `all`: everything is allowed. `too-large`: nothing is. `trouble`: it could not be read,
+   * and is asked for at every visit.
+   */
   readonly verdict: 'rules' | 'all' | 'too-large' | 'trouble';
   /**
    * One rule a line: the number of its line in robots.txt, `+` allows or `-` forbids, then its path pattern.

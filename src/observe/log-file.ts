@@ -6,11 +6,16 @@ import { dirname } from 'node:path';
 /** One file of this size and this many older ones: a log never fills a disk. */
 export const FILE_BYTES_MAX = 10 * 1024 ** 2;
 export const OLDER_FILES = 3;
-/** How often it is looked whether the file is still the one at its path, and how long it is; a write costs no more than itself in between. */
+/**
+ * How often it is looked whether the file is still the one at its path, and how long it is; a write costs no more than
+ * itself in between.
+ */
 const LOOK_MS = 1_000;
 
 export interface LogFile {
-  /** Appends a line. False when it could not be written: a full disk must not end the crawl here, the store will say so. */
+  /**
+   * Appends a line. False when it could not be written: a full disk must not end the crawl here, the store will say so.
+   */
   write(line: string): boolean;
   /** Somebody moved the file away: the next line goes to a new one. */
   reopen(): void;
@@ -70,19 +75,21 @@ export const openLogFile = (path: string, fileBytesMax = FILE_BYTES_MAX): LogFil
   };
 
   return {
-    write: (line) => quietly(() => {
-      const text = Buffer.from(isTorn ? `\n${line}\n` : `${line}\n`);
-      const written = writeSync(current(), text);
-      bytes += written;
-      isTorn = written < text.length;
-      return !isTorn;
-    }),
+    write: (line) =>
+      quietly(() => {
+        const text = Buffer.from(isTorn ? `\n${line}\n` : `${line}\n`);
+        const written = writeSync(current(), text);
+        bytes += written;
+        isTorn = written < text.length;
+        return !isTorn;
+      }),
     reopen: () => void quietly(() => (close(), true)),
     close: () => void quietly(() => (close(), true)),
   };
 };
 
 const roll = (path: string): void => {
-  for (let i = OLDER_FILES - 1; i >= 1; i--) if (existsSync(`${path}.${i}`)) renameSync(`${path}.${i}`, `${path}.${i + 1}`);
+  for (let i = OLDER_FILES - 1; i >= 1; i--)
+    if (existsSync(`${path}.${i}`)) renameSync(`${path}.${i}`, `${path}.${i + 1}`);
   renameSync(path, `${path}.1`);
 };

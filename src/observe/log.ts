@@ -13,7 +13,10 @@ const TEXT_CHARACTERS_MAX = 8_000;
 
 /** What is known beside the message: `thread`, `site`, `url`, `outcome`, `status`, `tookMs` ... */
 export interface Fields {
-  /** Warnings with the same are of one kind; null for one that is counted where it comes from, and always said. Without it, the words of the message decide. */
+  /**
+   * Warnings with the same are of one kind; null for one that is counted where it comes from, and always said. Without
+   * it, the words of the message decide.
+   */
   readonly kind?: string | null;
   readonly [name: string]: JsonValue | undefined;
 }
@@ -68,18 +71,22 @@ export const openLog = ({ path, level, show }: LogOptions): OpenLog => {
   const arm = (): void => {
     const next = repeats.nextMs();
     if (timer !== null || next === null) return;
-    timer = setTimeout(() => {
-      timer = null;
-      sum(repeats.over(performance.now()));
-      arm();
-    }, Math.max(0, next - performance.now())).unref();
+    timer = setTimeout(
+      () => {
+        timer = null;
+        sum(repeats.over(performance.now()));
+        arm();
+      },
+      Math.max(0, next - performance.now()),
+    ).unref();
   };
 
   return {
     log: (at, message, fields = {}) => {
       if (LEVELS.indexOf(at) > wanted) return;
       if (at !== 'warn' || fields.kind === null) return say(at, message, fields);
-      if (repeats.note(fields.kind ?? kindOf(message), { message, fields }, performance.now())) say(at, message, fields);
+      if (repeats.note(fields.kind ?? kindOf(message), { message, fields }, performance.now()))
+        say(at, message, fields);
       arm();
     },
     reopen: file.reopen,
@@ -92,5 +99,10 @@ export const openLog = ({ path, level, show }: LogOptions): OpenLog => {
 };
 
 const lineOf = (level: Level, message: string, { kind, ...fields }: Fields): string =>
-  JSON.stringify({ time: new Date().toISOString(), level, message, ...(kind ? { kind } : {}), ...fields }, (_, value: unknown) =>
-    (typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX ? `${value.slice(0, TEXT_CHARACTERS_MAX)}…` : value));
+  JSON.stringify(
+    { time: new Date().toISOString(), level, message, ...(kind ? { kind } : {}), ...fields },
+    (_, value: unknown) =>
+      typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
+        ? `${value.slice(0, TEXT_CHARACTERS_MAX)}…`
+        : value,
+  );

@@ -4,7 +4,10 @@ import { writeCount, writeDuration } from '../lib/units.ts';
 
 /** Others of a kind are summed up this often. */
 export const SUMMED_MS = 60_000;
-/** Kinds that are told apart at a time. What is of yet another kind is counted together, so that a flood of all kinds stays a few lines, too. */
+/**
+ * Kinds that are told apart at a time. What is of yet another kind is counted together, so that a flood of all kinds
+ * stays a few lines, too.
+ */
 const KINDS_MAX = 200;
 /** Stands for the kinds that found no room; no kind is called so, for it is no text that `kindOf` gives. */
 const OTHER = '"';
@@ -39,7 +42,11 @@ export const createRepeats = <T>(): Repeats<T> => {
   const repeatOf = (kind: string, { first, more, since }: Known<T>, nowMs: number): Repeat<T> => {
     const spanMs = nowMs - since;
     const like = kind === OTHER ? `other ${more === 1 ? 'warning' : 'warnings'}` : 'more like it';
-    return { first, more, words: `… and ${writeCount(more)} ${like} in the last ${spanMs < SUMMED_MS ? writeDuration(spanMs) : 'minute'}` };
+    return {
+      first,
+      more,
+      words: `… and ${writeCount(more)} ${like} in the last ${spanMs < SUMMED_MS ? writeDuration(spanMs) : 'minute'}`,
+    };
   };
   return {
     note: (kind, line, nowMs) => {

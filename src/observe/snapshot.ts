@@ -22,7 +22,10 @@ export interface Snapshot {
   readonly sockets: number;
   readonly bodyBytes: number;
   readonly waitingForParser: number;
-  /** The longest visit and call so far in any fetch thread, those under way included; and when a visit must send nothing more. */
+  /**
+   * The longest visit and call so far in any fetch thread, those under way included; and when a visit must send nothing
+   * more.
+   */
   readonly longestVisitMs: number;
   readonly longestCallMs: number;
   readonly visitCallsMsMax: number;
@@ -84,7 +87,14 @@ export const createRateMeter = (): RateMeter => {
 export const errorsOf = (census: Census): number => {
   let errors = 0;
   for (const [name, n] of Object.entries(census.settled)) {
-    if (name.startsWith('failed-') || name === 'server-error' || name === 'client-error' || name === 'parse-failed' || name === 'gave-up') errors += n;
+    if (
+      name.startsWith('failed-') ||
+      name === 'server-error' ||
+      name === 'client-error' ||
+      name === 'parse-failed' ||
+      name === 'gave-up'
+    )
+      errors += n;
   }
   return errors;
 };

@@ -87,12 +87,20 @@ const declaredInside = (label: string): string | null => {
 
 /** The value behind `charset=`, in a Content-Type or the content of a meta element. */
 const charsetParameter = (value: string): string =>
-  /charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i.exec(value)?.slice(1).find((label) => label !== undefined) ?? '';
+  /charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i
+    .exec(value)
+    ?.slice(1)
+    .find((label) => label !== undefined) ?? '';
 
 const xmlLabel = (head: string): string => {
   if (!head.startsWith('<?xml')) return '';
   const declaration = head.slice(0, bogusEnd(head, 0));
-  return /\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')/.exec(declaration)?.slice(1).find((label) => label !== undefined) ?? '';
+  return (
+    /\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')/
+      .exec(declaration)
+      ?.slice(1)
+      .find((label) => label !== undefined) ?? ''
+  );
 };
 
 /** The first meta element that names an encoding, in either of its two forms. */

@@ -9,7 +9,10 @@ export const createDirectives = (): Directives => ({ noindex: false, nofollow: f
 
 /** Directives that have a value behind a colon, and so are no names of crawlers. */
 const VALUED: ReadonlySet<string> = new Set([
-  'unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview',
+  'unavailable_after',
+  'max-snippet',
+  'max-image-preview',
+  'max-video-preview',
 ]);
 
 /** The content of a meta element, already known to be for us. */

@@ -37,12 +37,18 @@ const undeflate: Decode = (input, max) => {
 };
 
 const DECODERS: ReadonlyMap<string, Decode> = new Map([
-  ['gzip', gunzip], ['x-gzip', gunzip], ['deflate', undeflate], ['br', unbrotli],
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
+  ['deflate', undeflate],
+  ['br', unbrotli],
 ]);
 
 /** The body without its codings, at most `bytesMax` of it. */
 export const inflate = (body: Uint8Array, contentEncoding: string, bytesMax: number): Inflated => {
-  const codings = contentEncoding.toLowerCase().split(',').map((coding) => coding.trim())
+  const codings = contentEncoding
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity');
   let bytes = body;
   let broken = codings.length > CODINGS_MAX;
@@ -99,6 +105,9 @@ const attempt = (decode: Decode, input: Uint8Array, outputBytesMax: number): Att
   try {
     return { bytes: decode(input, outputBytesMax), overfull: false };
   } catch (fault) {
-    return { bytes: null, overfull: fault instanceof RangeError && 'code' in fault && fault.code === 'ERR_BUFFER_TOO_LARGE' };
+    return {
+      bytes: null,
+      overfull: fault instanceof RangeError && 'code' in fault && fault.code === 'ERR_BUFFER_TOO_LARGE',
+    };
   }
 };

@@ -38,7 +38,15 @@ export const parseSitemap = ({ url, headers, body, productToken, whole }: Sitema
   addHeader(directives, headers['x-robots-tag'] ?? '', productToken);
   const { pages, sitemaps } = directives.nofollow ? NOTHING : listedIn(text, whole && !cut && !broken);
   const findings: Findings = {
-    title: '', language: '', charset, base: url, hrefs: pages, sitemaps, canonical: '', ...directives, text: '',
+    title: '',
+    language: '',
+    charset,
+    base: url,
+    hrefs: pages,
+    sitemaps,
+    canonical: '',
+    ...directives,
+    text: '',
   };
   return { findings, cut };
 };

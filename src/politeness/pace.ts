@@ -24,11 +24,19 @@ export interface PaceSettings {
   readonly failuresMax: number;
 }
 
-/** `at` is a moment when the site had certainly seen the call: the first byte of its answer, or the end of a failed call. */
+/**
+ * `at` is a moment when the site had certainly seen the call: the first byte of its answer, or the end of a failed
+ * call.
+ */
 export type PaceEvent =
   | { readonly kind: 'answered'; readonly at: number; readonly responseMs: number }
   /** `responseMs` when it was an answer that told of trouble; null when there was none. */
-  | { readonly kind: 'trouble'; readonly at: number; readonly responseMs: number | null; readonly retryAfterMs: number | null }
+  | {
+      readonly kind: 'trouble';
+      readonly at: number;
+      readonly responseMs: number | null;
+      readonly retryAfterMs: number | null;
+    }
   /** Nothing left for the site: it gets its former clock back. */
   | { readonly kind: 'no-call' };
 
@@ -69,7 +77,10 @@ export const nextPace = ({ pace, event, crawlDelayMs, settings }: PaceQuestion):
         Math.min(backoffMs, TROUBLE_DELAY_MAX_MS),
       );
       const dueAt = Math.ceil(event.at) + Math.ceil(waitMs);
-      return { pace: { dueAt, delayMs, crawlDelayMs: asked, responseMs, failures }, parked: failures >= settings.failuresMax };
+      return {
+        pace: { dueAt, delayMs, crawlDelayMs: asked, responseMs, failures },
+        parked: failures >= settings.failuresMax,
+      };
     }
   }
 };

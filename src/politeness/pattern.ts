@@ -57,7 +57,7 @@ export const matches = (pattern: string, path: string): boolean => {
 
   const end = anchored ? pattern.length - 1 : pattern.length;
   let reached = star;
-  for (let partAt = star + 1; ;) {
+  for (let partAt = star + 1; ; ) {
     const nextStar = pattern.indexOf('*', partAt);
     if (nextStar < 0) {
       const last = pattern.slice(partAt, end);

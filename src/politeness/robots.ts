@@ -19,12 +19,23 @@ type Directive = 'agent' | 'allow' | 'disallow' | 'delay' | 'sitemap';
 
 /** Misspellings that are common enough to be understood by the large search engines. */
 const DIRECTIVES = new Map<string, Directive>([
-  ['user-agent', 'agent'], ['useragent', 'agent'], ['user agent', 'agent'], ['user_agent', 'agent'],
+  ['user-agent', 'agent'],
+  ['useragent', 'agent'],
+  ['user agent', 'agent'],
+  ['user_agent', 'agent'],
   ['allow', 'allow'],
-  ['disallow', 'disallow'], ['dissallow', 'disallow'], ['dissalow', 'disallow'], ['disalow', 'disallow'],
-  ['diasllow', 'disallow'], ['disallaw', 'disallow'],
-  ['crawl-delay', 'delay'], ['crawldelay', 'delay'], ['crawl delay', 'delay'], ['crawl_delay', 'delay'],
-  ['sitemap', 'sitemap'], ['site-map', 'sitemap'],
+  ['disallow', 'disallow'],
+  ['dissallow', 'disallow'],
+  ['dissalow', 'disallow'],
+  ['disalow', 'disallow'],
+  ['diasllow', 'disallow'],
+  ['disallaw', 'disallow'],
+  ['crawl-delay', 'delay'],
+  ['crawldelay', 'delay'],
+  ['crawl delay', 'delay'],
+  ['crawl_delay', 'delay'],
+  ['sitemap', 'sitemap'],
+  ['site-map', 'sitemap'],
 ]);
 
 /** What the groups for one kind of reader (us by name, or `*`) say together. */
@@ -92,7 +103,8 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
   }
 
   const { rules, delayMs: crawlDelayMs } = ours.named ? ours : everyones;
-  if (bytesOf(rules.keys()) > ROBOTS_RECORD_BYTES_MAX) return { verdict: 'too-large', rules: '', crawlDelayMs, sitemaps };
+  if (bytesOf(rules.keys()) > ROBOTS_RECORD_BYTES_MAX)
+    return { verdict: 'too-large', rules: '', crawlDelayMs, sitemaps };
   const reduced = Array.from(rules, ([rule, line]) => `${line}${rule}`).join('\n');
   return { verdict: reduced === '' ? 'all' : 'rules', rules: reduced, crawlDelayMs, sitemaps };
 };
@@ -168,7 +180,7 @@ export const robotsDecision = (record: RobotsRecord, path: string): RobotsDecisi
   const sought = comparedPath(path);
   let best = ''; // sign and pattern
   let bestAt = 0;
-  for (let at = 0; at < rules.length;) {
+  for (let at = 0; at < rules.length; ) {
     const newline = rules.indexOf('\n', at);
     const end = newline < 0 ? rules.length : newline;
     if (end - at >= best.length) {
@@ -185,7 +197,11 @@ export const robotsDecision = (record: RobotsRecord, path: string): RobotsDecisi
   if (best === '') return { allowed: true, rule: 'no rule matches', line: null };
   const allowed = best.charCodeAt(0) === ALLOWS;
   const line = Number.parseInt(rules.slice(bestAt, signFrom(rules, bestAt)), 10) || null;
-  return { allowed, line, rule: `${line === null ? '' : `line ${line}: `}${allowed ? 'Allow' : 'Disallow'}: ${best.slice(1)}` };
+  return {
+    allowed,
+    line,
+    rule: `${line === null ? '' : `line ${line}: `}${allowed ? 'Allow' : 'Disallow'}: ${best.slice(1)}`,
+  };
 };
 
 /** Behind the digits of the line number: both signs come before them in ASCII. */
@@ -199,7 +215,8 @@ const signFrom = (rules: string, at: number): number => {
 const mayMatch = (rules: string, signAt: number, path: string): boolean => {
   if (rules.charCodeAt(signAt + 1) !== SLASH) return true;
   const second = rules.charCodeAt(signAt + 2);
-  return second === path.charCodeAt(1) || !(second > DOLLAR) || second === STAR; // a line's end is no greater than a dollar sign
+  // a line's end is no greater than a dollar sign
+  return second === path.charCodeAt(1) || !(second > DOLLAR) || second === STAR;
 };
 
 const DOLLAR = 0x24;
@@ -207,7 +224,9 @@ const STAR = 0x2a;
 const SLASH = 0x2f; // the last before the digits
 
 /** What a record says on the whole, for a person who looks at many. */
-export const robotsStance = (record: RobotsRecord): 'allows-all' | 'has-rules' | 'forbids-all' | 'too-large' | 'unreadable' => {
+export const robotsStance = (
+  record: RobotsRecord,
+): 'allows-all' | 'has-rules' | 'forbids-all' | 'too-large' | 'unreadable' => {
   if (record.verdict === 'all') return 'allows-all';
   if (record.verdict === 'too-large') return 'too-large';
   if (record.verdict === 'trouble') return 'unreadable';

@@ -1,4 +1,7 @@
-/** A call of one of the store's verbs as plain data: it can be sent to another thread, and several can share a transaction. */
+/**
+ * A call of one of the store's verbs as plain data: it can be sent to another thread, and several can share a
+ * transaction.
+ */
 
 import type { Ask, Order, Store } from '../frontier/store.ts';
 import type { Link } from '../model/link.ts';
@@ -24,23 +27,34 @@ export const storeOver = (send: <T>(call: StoreCall) => Promise<T>, close: Store
 /** The other end of `storeOver`. */
 export const performOn = (store: Store, call: StoreCall): Promise<unknown> => {
   switch (call.verb) {
-    case 'admit': return store.admit(call.links, call.siteWaitingMax);
-    case 'claim': return store.claim(call.ask);
-    case 'settle': return store.settle(call.settlements);
-    case 'steer': return store.steer(call.orders);
-    case 'census': return store.census();
-    default: return call satisfies never;
+    case 'admit':
+      return store.admit(call.links, call.siteWaitingMax);
+    case 'claim':
+      return store.claim(call.ask);
+    case 'settle':
+      return store.settle(call.settlements);
+    case 'steer':
+      return store.steer(call.orders);
+    case 'census':
+      return store.census();
+    default:
+      return call satisfies never;
   }
 };
 
 /** Rows that a call may write, roughly. */
 export const rowsOf = (call: StoreCall): number => {
   switch (call.verb) {
-    case 'admit': return call.links.length;
-    case 'claim': return call.ask.visits;
-    case 'settle': return 2 * call.settlements.length;
+    case 'admit':
+      return call.links.length;
+    case 'claim':
+      return call.ask.visits;
+    case 'settle':
+      return 2 * call.settlements.length;
     case 'steer':
-    case 'census': return 0;
-    default: return call satisfies never;
+    case 'census':
+      return 0;
+    default:
+      return call satisfies never;
   }
 };

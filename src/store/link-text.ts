@@ -1,4 +1,6 @@
-/** A waiting link as a line of text: depth, hops, marks, tries, address. Where it was found is written once for many. */
+/**
+ * A waiting link as a line of text: depth, hops, marks, tries, address. Where it was found is written once for many.
+ */
 
 import type { CanonicalUrl, Link } from '../model/link.ts';
 
@@ -26,11 +28,20 @@ export interface LinkWords {
 
 export const linkOf = ({ depth, hops, marks: written, url }: LinkWords, via: string, site: string): Link => {
   const marks = Number(written);
-  const link: Link = { url: url as CanonicalUrl, site, depth: Number(depth), via, hops: Number(hops), fallback: (marks & FALLBACK) !== 0, first: false };
+  const link: Link = {
+    url: url as CanonicalUrl,
+    site,
+    depth: Number(depth),
+    via,
+    hops: Number(hops),
+    fallback: (marks & FALLBACK) !== 0,
+    first: false,
+  };
   return marks <= FALLBACK ? link : { ...link, sitemap: marks & NAMED_SITEMAP ? 'named' : 'listed' };
 };
 
-export const writeWaiting = (link: Link, tries: number): string => `${link.depth} ${link.hops} ${marksOf(link)} ${tries} ${link.url}`;
+export const writeWaiting = (link: Link, tries: number): string =>
+  `${link.depth} ${link.hops} ${marksOf(link)} ${tries} ${link.url}`;
 
 export const readWaiting = (line: string, via: string, site: string): Waiting => {
   const [depth, hops, marks, tries, url] = line.split(' ', 5) as [string, string, string, string, string];

@@ -37,7 +37,9 @@ export const openMemoryStore = ({ clock, archive, state = createMemoryState() }:
   return {
     state,
     pages: () => [...state.pages],
-    admit: async (links, siteWaitingMax = null) => (whileOpen(), admit(state, links, { siteWaitingMax, now: clock.now() })),
+    admit: async (links, siteWaitingMax = null) => (
+      whileOpen(), admit(state, links, { siteWaitingMax, now: clock.now() })
+    ),
     claim: async (ask) => (whileOpen(), claim(state, ask, clock.now())),
     settle: async (settlements) => (whileOpen(), settle(state, settlements, { archive, now: clock.now() })),
     steer: async (orders) => (whileOpen(), steer(state, orders, clock.now())),
@@ -48,7 +50,11 @@ export const openMemoryStore = ({ clock, archive, state = createMemoryState() }:
   };
 };
 
-const admit = (state: MemoryState, links: readonly Link[], { siteWaitingMax, now }: { siteWaitingMax: number | null; now: number }): Admitted => {
+const admit = (
+  state: MemoryState,
+  links: readonly Link[],
+  { siteWaitingMax, now }: { siteWaitingMax: number | null; now: number },
+): Admitted => {
   const firsts = new Map<Site, Waiting[]>();
   const full = new Set<string>();
   let admitted = 0;
@@ -56,7 +62,11 @@ const admit = (state: MemoryState, links: readonly Link[], { siteWaitingMax, now
   for (const link of links) {
     if (state.seen.has(link.url)) continue;
     const site = siteOf(state, link.site, now);
-    if (siteWaitingMax !== null && !link.first && site.line.length + (firsts.get(site)?.length ?? 0) >= siteWaitingMax) {
+    if (
+      siteWaitingMax !== null &&
+      !link.first &&
+      site.line.length + (firsts.get(site)?.length ?? 0) >= siteWaitingMax
+    ) {
       full.add(link.site);
       forgotten++;
       continue;
@@ -75,7 +85,8 @@ const admit = (state: MemoryState, links: readonly Link[], { siteWaitingMax, now
 
 const claim = (state: MemoryState, ask: Ask, now: number): Claimed => {
   for (const site of state.sites.values()) {
-    if (site.lease !== null && site.lease.until !== null && site.lease.until <= now) free(state, site, { counted: true, at: site.lease.until });
+    if (site.lease !== null && site.lease.until !== null && site.lease.until <= now)
+      free(state, site, { counted: true, at: site.lease.until });
   }
   const shards = new Set(ask.shards);
   const mine = ready(state).filter((site) => shards.has(site.shard));
@@ -110,7 +121,11 @@ const lease = (state: MemoryState, site: Site, { ask, now }: { ask: Ask; now: nu
   return { site: site.name, lease: id, link: head.link, tries, claimedAt: now, leaseUntil, pace: former, robots };
 };
 
-const settle = (state: MemoryState, settlements: readonly Settlement[], { archive, now }: { archive: Archive; now: number }): Settled => {
+const settle = (
+  state: MemoryState,
+  settlements: readonly Settlement[],
+  { archive, now }: { archive: Archive; now: number },
+): Settled => {
   const accepted = new Map<Site, Settlement>();
   for (const settlement of settlements) {
     if (settlement.fate === 'settled' && settlement.page === null) {
@@ -207,7 +222,11 @@ const obey = (state: MemoryState, site: Site, { order, now }: { order: Order; no
       if (site.state !== 'parked') return false;
       site.state = 'open';
       // Not after a long back-off any more, but never before a full delay: its last call may just have left.
-      site.pace = { ...site.pace, dueAt: Math.max(now, Math.min(site.pace.dueAt, now + site.pace.delayMs)), failures: 0 };
+      site.pace = {
+        ...site.pace,
+        dueAt: Math.max(now, Math.min(site.pace.dueAt, now + site.pace.delayMs)),
+        failures: 0,
+      };
       return true;
     case 'release-held':
       if (site.state !== 'held' || (order.sitePagesMax !== null && site.pages >= order.sitePagesMax)) return false;

@@ -1,4 +1,7 @@
-/** The row of a settled page in a database of SQLite: the embedded store's, and the one beside the archive of a crawl in Redis. */
+/**
+ * The row of a settled page in a database of SQLite: the embedded store's, and the one beside the archive of a crawl in
+ * Redis.
+ */
 
 import type { CanonicalUrl } from '../model/link.ts';
 import type { OutcomeName } from '../model/outcome.ts';
@@ -20,13 +23,36 @@ export const PAGE_DECLARED = `url_key INTEGER NOT NULL, url TEXT NOT NULL,
     depth INTEGER NOT NULL, via TEXT NOT NULL, tries INTEGER NOT NULL, robots TEXT NOT NULL, detail TEXT NOT NULL, extracted TEXT NOT NULL,
     file TEXT, offset INTEGER, length INTEGER, group_length INTEGER`;
 
-export const PAGE_MARKS = PAGE_COLUMNS.split(',').map(() => '?').join(', ');
+export const PAGE_MARKS = PAGE_COLUMNS.split(',')
+  .map(() => '?')
+  .join(', ');
 
 /** In the order of the columns. */
 export const pageValues = (page: Page, place: Place | null): (string | number | null)[] => [
-  urlKey(page.url), page.url, page.outcome, page.status, page.at, page.durationMs, page.contentType, page.bytes, page.title, page.language, page.redirect,
-  page.digest, page.truncated, page.noindex ? 1 : 0, page.depth, page.via, page.tries, page.robots, page.detail, page.extracted,
-  place?.file ?? null, place?.offset ?? null, place?.length ?? null, place?.groupLength ?? null,
+  urlKey(page.url),
+  page.url,
+  page.outcome,
+  page.status,
+  page.at,
+  page.durationMs,
+  page.contentType,
+  page.bytes,
+  page.title,
+  page.language,
+  page.redirect,
+  page.digest,
+  page.truncated,
+  page.noindex ? 1 : 0,
+  page.depth,
+  page.via,
+  page.tries,
+  page.robots,
+  page.detail,
+  page.extracted,
+  place?.file ?? null,
+  place?.offset ?? null,
+  place?.length ?? null,
+  place?.groupLength ?? null,
 ];
 
 /** Back from a row that has the name of the site as `site_name`. */
@@ -51,7 +77,13 @@ export const toPage = (row: Readonly<Record<string, unknown>>): PlacedPage => ({
   robots: row['robots'] as string,
   detail: row['detail'] as string,
   extracted: row['extracted'] as string,
-  place: row['file'] === null ? null : {
-    file: row['file'] as string, offset: row['offset'] as number, length: row['length'] as number, groupLength: row['group_length'] as number,
-  },
+  place:
+    row['file'] === null
+      ? null
+      : {
+          file: row['file'] as string,
+          offset: row['offset'] as number,
+          length: row['length'] as number,
+          groupLength: row['group_length'] as number,
+        },
 });

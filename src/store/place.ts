@@ -5,7 +5,12 @@ export type StoreKind = 'sqlite' | 'redis' | 'postgres';
 /** What stands for the store in the crawl's own directory. */
 export const EMBEDDED = 'sqlite';
 
-const KINDS: Readonly<Record<string, StoreKind>> = { 'redis:': 'redis', 'rediss:': 'redis', 'postgres:': 'postgres', 'postgresql:': 'postgres' };
+const KINDS: Readonly<Record<string, StoreKind>> = {
+  'redis:': 'redis',
+  'rediss:': 'redis',
+  'postgres:': 'postgres',
+  'postgresql:': 'postgres',
+};
 
 /** Null when the text names no store. */
 export const storeKind = (text: string): StoreKind | null => {

@@ -5,4 +5,6 @@ import { schemaOf } from './postgres/schema.ts';
 
 /** The command that does it; of no use for a crawl in a directory. */
 export const removalOf = (url: string, crawl: string): string =>
-  kindOf(url) === 'postgres' ? `DROP SCHEMA ${schemaOf(crawl)} CASCADE` : `redis-cli --scan --pattern '{${crawl}[:}]*' | xargs redis-cli unlink`;
+  kindOf(url) === 'postgres'
+    ? `DROP SCHEMA ${schemaOf(crawl)} CASCADE`
+    : `redis-cli --scan --pattern '{${crawl}[:}]*' | xargs redis-cli unlink`;

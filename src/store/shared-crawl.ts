@@ -25,11 +25,17 @@ export interface SharedCrawl {
   keepNote(name: string, text: string): Promise<string>;
   /** Reads for people; page rows that lie beside an archive are read from there. */
   reader(rowsPath: string): Reader;
-  /** Looks at every link: is each in exactly one state, do lines, counters and the set of known URLs agree? Nobody may work on the crawl meanwhile. */
+  /**
+   * Looks at every link: is each in exactly one state, do lines, counters and the set of known URLs agree? Nobody may
+   * work on the crawl meanwhile.
+   */
   survey(rows: MemberRows, onProgress: (linksDone: number) => void): Promise<SharedSurvey>;
   /** The whole crawl in pieces, to move it; no member may be at work. */
   pieces(rows: MemberRows): AsyncIterable<Piece>;
-  /** Begins to fill a crawl from pieces: what an earlier try left is removed. Throws a StoreFault when a whole crawl is there. */
+  /**
+   * Begins to fill a crawl from pieces: what an earlier try left is removed. Throws a StoreFault when a whole crawl is
+   * there.
+   */
   beginMove(): Promise<void>;
   /** In the order that `pieces` gives them. */
   take(pieces: readonly Piece[], rows: MemberRows): Promise<void>;
@@ -60,22 +66,42 @@ export interface SharedSurvey {
   readonly placed: AsyncIterable<PlacedPage> | Iterable<PlacedPage>;
   /** Where the settled part of this member's archive ends. */
   readonly end: ArchiveEnd;
-  /** Records before that end that belong to no page, as the next start will list them: the process was killed in the middle of a batch. */
+  /**
+   * Records before that end that belong to no page, as the next start will list them: the process was killed in the
+   * middle of a batch.
+   */
   readonly dead?: readonly DeadRecords[];
 }
 
 export const WRONG_NAMED_MAX = 50;
 
 /**
- * A crawl on its way from one store to another. A site comes before its line and its pages; no link is leased. The set of known
- * URLs is not among the pieces: it is the URLs of all lines and pages.
+ * A crawl on its way from one store to another. A site comes before its line and its pages; no link is leased. The set
+ * of known URLs is not among the pieces: it is the URLs of all lines and pages.
  */
 export type Piece =
-  | { readonly kind: 'site'; readonly site: string; readonly state: 'open' | 'parked' | 'held'; readonly pages: number; readonly pace: Pace }
+  | {
+      readonly kind: 'site';
+      readonly site: string;
+      readonly state: 'open' | 'parked' | 'held';
+      readonly pages: number;
+      readonly pace: Pace;
+    }
   /** Links of one site in the order of its line; the pieces of one line follow each other in that order. */
-  | { readonly kind: 'line'; readonly site: string; readonly links: readonly { readonly link: Link; readonly tries: number }[] }
+  | {
+      readonly kind: 'line';
+      readonly site: string;
+      readonly links: readonly { readonly link: Link; readonly tries: number }[];
+    }
   | { readonly kind: 'robots'; readonly site: string; readonly records: readonly RobotsRecord[] }
   /** In the order they were settled. */
   | { readonly kind: 'pages'; readonly pages: readonly PlacedPage[] }
   /** Counters that rows do not tell. Comes last. */
-  | { readonly kind: 'tally'; readonly forgotten: number; readonly archivedBytes: number; readonly archive: ArchiveEnd; readonly marks: Readonly<Record<string, number>>; readonly notes: Readonly<Record<string, string>> };
+  | {
+      readonly kind: 'tally';
+      readonly forgotten: number;
+      readonly archivedBytes: number;
+      readonly archive: ArchiveEnd;
+      readonly marks: Readonly<Record<string, number>>;
+      readonly notes: Readonly<Record<string, string>>;
+    };

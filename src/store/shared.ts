@@ -12,7 +12,14 @@ import type { FrontierPlace } from '../model/settings.ts';
 import { kindOf } from './place.ts';
 import type { DeadRecords, SharedCrawl, SharedPlace } from './shared-crawl.ts';
 
-export { WRONG_NAMED_MAX, type MemberRows, type Piece, type SharedCrawl, type SharedPlace, type SharedSurvey } from './shared-crawl.ts';
+export {
+  WRONG_NAMED_MAX,
+  type MemberRows,
+  type Piece,
+  type SharedCrawl,
+  type SharedPlace,
+  type SharedSurvey,
+} from './shared-crawl.ts';
 
 export interface SharedStoreOptions extends SharedPlace {
   readonly member: string;
@@ -36,16 +43,22 @@ export interface SharedStore extends Store {
 /** The clients of the servers are loaded when they are needed: a crawl in SQLite needs none. */
 export const openSharedStore = async (options: SharedStoreOptions): Promise<SharedStore> => {
   switch (kindOf(options.url)) {
-    case 'redis': return (await import('./redis/store.ts')).openRedisStore(options);
-    case 'postgres': return (await import('./postgres/store.ts')).openPostgresStore(options);
-    case 'sqlite': throw new Error('a store in SQLite is not shared');
+    case 'redis':
+      return (await import('./redis/store.ts')).openRedisStore(options);
+    case 'postgres':
+      return (await import('./postgres/store.ts')).openPostgresStore(options);
+    case 'sqlite':
+      throw new Error('a store in SQLite is not shared');
   }
 };
 
 export const openSharedCrawl = async (place: SharedPlace): Promise<SharedCrawl> => {
   switch (kindOf(place.url)) {
-    case 'redis': return (await import('./redis/crawl.ts')).openRedisCrawl(place);
-    case 'postgres': return (await import('./postgres/crawl.ts')).openPostgresCrawl(place);
-    case 'sqlite': throw new Error('a store in SQLite is not shared');
+    case 'redis':
+      return (await import('./redis/crawl.ts')).openRedisCrawl(place);
+    case 'postgres':
+      return (await import('./postgres/crawl.ts')).openPostgresCrawl(place);
+    case 'sqlite':
+      throw new Error('a store in SQLite is not shared');
   }
 };

@@ -19,26 +19,51 @@ export const createNotedFetch = (fetcher: Pick<Fetcher, 'fetch'>, start: FetchSt
   const { settings, dir, name, userAgent, productToken, version } = start;
   if (settings.ledger === 'off') return { fetch: fetcher.fetch, close: async () => {} };
   const { delayMs, timeoutMs, keep } = settings;
-  const ledger = openLedger({ dir: join(dir, LEDGER_DIR), now, thread: name, head: { version, userAgent, productToken, delayMs, timeoutMs, keep } });
+  const ledger = openLedger({
+    dir: join(dir, LEDGER_DIR),
+    now,
+    thread: name,
+    head: { version, userAgent, productToken, delayMs, timeoutMs, keep },
+  });
   return { fetch: (call, signal) => noted(fetcher, ledger, { call, signal }), close: ledger.close };
 };
 
 /** What came of an address that was dialled before the next one of the same host. */
 const UNREACHED = 'refused';
 
-const noted = async (fetcher: Pick<Fetcher, 'fetch'>, ledger: Ledger, { call, signal }: { call: PageCall; signal: AbortSignal }): Promise<Exchange> => {
+const noted = async (
+  fetcher: Pick<Fetcher, 'fetch'>,
+  ledger: Ledger,
+  { call, signal }: { call: PageCall; signal: AbortSignal },
+): Promise<Exchange> => {
   const { about } = call;
   let left: { readonly number: number; readonly at: number } | null = null;
   const ended = (at: number, answeredAt: number | null, result: string): void => {
-    if (left) ledger.ended({ number: left.number, tookMs: Math.floor(at) - left.at, answeredMs: answeredAt === null ? null : Math.floor(answeredAt) - left.at, result });
+    if (left)
+      ledger.ended({
+        number: left.number,
+        tookMs: Math.floor(at) - left.at,
+        answeredMs: answeredAt === null ? null : Math.floor(answeredAt) - left.at,
+        result,
+      });
   };
   const leaving: Call['leaving'] = (address, startedAt) => {
     ended(startedAt, null, UNREACHED);
     const at = Math.floor(startedAt);
-    left = { at, number: leave(ledger, {
-      at, address, lease: about.lease, kind: kindOf(call), delayMs: Math.floor(about.delayMs), restMs: Math.floor(about.restMs),
-      rules: about.robots ? robotsDigest(about.robots) : '', site: about.site, url: call.url,
-    }) };
+    left = {
+      at,
+      number: leave(ledger, {
+        at,
+        address,
+        lease: about.lease,
+        kind: kindOf(call),
+        delayMs: Math.floor(about.delayMs),
+        restMs: Math.floor(about.restMs),
+        rules: about.robots ? robotsDigest(about.robots) : '',
+        site: about.site,
+        url: call.url,
+      }),
+    };
   };
   const exchange = await fetcher.fetch({ ...call, leaving }, signal);
   if (exchange.kind === 'answered') ended(exchange.endedAt, exchange.answeredAt, String(exchange.status));

@@ -13,7 +13,12 @@ export interface Fault {
 export const toFault = (error: unknown): Fault => {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const advice = error instanceof StoreFault || error instanceof ThreadFault ? error.advice : '';
-  return { message, advice, stack: stack ?? '', diskFull: error instanceof ThreadFault ? error.diskFull : isDiskFull(error) };
+  return {
+    message,
+    advice,
+    stack: stack ?? '',
+    diskFull: error instanceof ThreadFault ? error.diskFull : isDiskFull(error),
+  };
 };
 
 /** The same fault on the other side. */

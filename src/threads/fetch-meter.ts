@@ -40,14 +40,23 @@ export const openFetchMeter = (cells: SharedArrayBuffer): FetchMeter => {
   const pressure = cellsBy('backpressure_total', 'kind');
   const sockets = cellsBy('sockets', 'scheme');
   const content = openDistribution(cells, 'content_bytes');
-  const phases = Object.fromEntries(CALL_KINDS.map((kind) => [kind, phasesOf(cells, kind)])) as Readonly<Record<CallKind, Phases>>;
+  const phases = Object.fromEntries(CALL_KINDS.map((kind) => [kind, phasesOf(cells, kind)])) as Readonly<
+    Record<CallKind, Phases>
+  >;
   const noteRefused = refusedNoter(cells);
   const gauges = {
-    visits: cellOf('visits'), slots: cellOf('slots'), bodyBytes: cellOf('body_memory_bytes'),
-    parseBacklog: cellOf('parse_backlog'), waitingForParser: cellOf('visits_waiting_for_parser'),
+    visits: cellOf('visits'),
+    slots: cellOf('slots'),
+    bodyBytes: cellOf('body_memory_bytes'),
+    parseBacklog: cellOf('parse_backlog'),
+    waitingForParser: cellOf('visits_waiting_for_parser'),
   };
   const [longestVisit, longestCall] = [cellOf('longest_visit_seconds'), cellOf('longest_call_seconds')];
-  const [found, parsedHere, stopped] = [cellOf('links_found_total'), cellOf('parsed_total'), cellOf('claiming_stopped_seconds_total')];
+  const [found, parsedHere, stopped] = [
+    cellOf('links_found_total'),
+    cellOf('parsed_total'),
+    cellOf('claiming_stopped_seconds_total'),
+  ];
 
   const noteParts = (kind: CallKind, parts: CallParts): void => {
     const time = phases[kind];
@@ -66,7 +75,8 @@ export const openFetchMeter = (cells: SharedArrayBuffer): FetchMeter => {
       meter.add(calls[kind]!);
       if (exchange.parts) noteParts(kind, exchange.parts);
       if (exchange.kind === 'failed') return meter.add(errors[exchange.cause]!);
-      if (exchange.status >= 400 && exchange.status < 600) meter.add(errors[exchange.status < 500 ? 'http-4xx' : 'http-5xx']!);
+      if (exchange.status >= 400 && exchange.status < 600)
+        meter.add(errors[exchange.status < 500 ? 'http-4xx' : 'http-5xx']!);
       if (kind !== 'robots' && exchange.body.length > 0) content.observe(exchange.body.length);
     },
     parsed: (parsed, here) => {
@@ -94,10 +104,18 @@ export const openFetchMeter = (cells: SharedArrayBuffer): FetchMeter => {
 
 const phasesOf = (cells: SharedArrayBuffer, kind: CallKind): Phases => {
   const time = (phase: FetchPhase): Distribution => openDistribution(cells, 'fetch_seconds', { kind, phase });
-  return { 'lookup': time('lookup'), 'connect': time('connect'), 'tls': time('tls'), 'first-byte': time('first-byte'), 'total': time('total') };
+  return {
+    lookup: time('lookup'),
+    connect: time('connect'),
+    tls: time('tls'),
+    'first-byte': time('first-byte'),
+    total: time('total'),
+  };
 };
 
-/** The router counts since its thread began: what is new since the last look is added to what threads before it counted. */
+/**
+ * The router counts since its thread began: what is new since the last look is added to what threads before it counted.
+ */
 const refusedNoter = (cells: SharedArrayBuffer): ((refused: Refused) => void) => {
   const meter = openMeter(cells);
   const reasons = cellsBy('links_refused_total', 'reason');

@@ -67,7 +67,11 @@ const scope = createScope({
   seeded: start.seeded && openSiteSet(start.seeded),
   excluded: start.excluded && openSiteSet(start.excluded),
 });
-const hookLog = createHookLog({ path: settings.hooks, thread: start.name, warn: (message) => tell({ kind: 'log', level: 'warn', message, fields: { kind: null } }) });
+const hookLog = createHookLog({
+  path: settings.hooks,
+  thread: start.name,
+  warn: (message) => tell({ kind: 'log', level: 'warn', message, fields: { kind: null } }),
+});
 const hooks = settings.hooks === '' ? null : await openHooks({ path: settings.hooks, heart, onTrouble: hookLog.note });
 let refused: Crew['refused'] = {};
 
@@ -91,40 +95,60 @@ const parse = async (job: ParseJob): Promise<Parsed> => {
   return parsed;
 };
 
-const crewOn = (store: Store): Crew => createCrew({
-  clock, scope, store, siteWaitingMax: settings.maxWaitingPerSite,
-  rules: {
-    pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
-    productToken: start.productToken,
-    bodyBytesMax: settings.bodyBytesMax,
-    isText,
-    sitemaps: settings.sitemaps,
-  },
-  fetch: async (call, signal) => {
-    counts.calls++;
-    const exchange = await times.timed('call', () => notedCalls.fetch(call, signal));
-    if (exchange.kind === 'failed') counts.failures++;
-    meter.call(call.kind, exchange);
-    return exchange;
-  },
-  forget: fetcher.forget,
-  parse,
-  accept: hooks?.accept ?? null,
-  readText: (answer) => decodeText(answer.headers, answer.body),
-});
+const crewOn = (store: Store): Crew =>
+  createCrew({
+    clock,
+    scope,
+    store,
+    siteWaitingMax: settings.maxWaitingPerSite,
+    rules: {
+      pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
+      productToken: start.productToken,
+      bodyBytesMax: settings.bodyBytesMax,
+      isText,
+      sitemaps: settings.sitemaps,
+    },
+    fetch: async (call, signal) => {
+      counts.calls++;
+      const exchange = await times.timed('call', () => notedCalls.fetch(call, signal));
+      if (exchange.kind === 'failed') counts.failures++;
+      meter.call(call.kind, exchange);
+      return exchange;
+    },
+    forget: fetcher.forget,
+    parse,
+    accept: hooks?.accept ?? null,
+    readText: (answer) => decodeText(answer.headers, answer.body),
+  });
 
 const report = (): void => {
   heart.busy(); // beats while the event loop turns
   const { http, https, bodyBytes } = fetcher.gauges();
   const waitingForParser = pool.waiting();
   const [longestVisitMs, longestCallMs] = [times.longestVisitMs(), times.longestCallMs()];
-  meter.now({ ...gauges, bodyBytes, refused, waitingForParser, longestVisitMs, longestCallMs, parseBacklog: pool.backlog() });
+  meter.now({
+    ...gauges,
+    bodyBytes,
+    refused,
+    waitingForParser,
+    longestVisitMs,
+    longestCallMs,
+    parseBacklog: pool.backlog(),
+  });
   tell({
     kind: 'report',
     report: {
-      visits: gauges.visits, slots: gauges.slots, ...counts, bodyBytes, sockets: http + https,
-      waitingForParser, refused, longestVisitMs, longestCallMs,
-      loopDelay: loopDelays.recent(), loopDelayOverall: loopDelays.overall(),
+      visits: gauges.visits,
+      slots: gauges.slots,
+      ...counts,
+      bodyBytes,
+      sockets: http + https,
+      waitingForParser,
+      refused,
+      longestVisitMs,
+      longestCallMs,
+      loopDelay: loopDelays.recent(),
+      loopDelayOverall: loopDelays.overall(),
     },
   });
 };
@@ -132,10 +156,15 @@ const report = (): void => {
 const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
   const begun = clock.now();
   const { fate, page } = await visit(parts, leased, abort.signal);
-  const { site, link: { url } } = leased;
+  const {
+    site,
+    link: { url },
+  } = leased;
   const known = { fate, outcome: page?.outcome ?? null, status: page?.status ?? null };
   tell({
-    kind: 'log', level: 'debug', message: `${fate} ${known.outcome ?? '-'} ${known.status ?? '-'} ${url}`,
+    kind: 'log',
+    level: 'debug',
+    message: `${fate} ${known.outcome ?? '-'} ${known.status ?? '-'} ${url}`,
     fields: { ...known, url, site, tookMs: Math.round(clock.now() - begun) },
   });
 };
@@ -145,20 +174,33 @@ const run = async (store: Store): Promise<void> => {
   try {
     const { parts, refused: counted } = crewOn(store);
     refused = counted;
-    await runClaimLoop({
-      clock,
-      slots: settings.concurrency,
-      stop: stop.signal,
-      onFull: meter.stoppedFor,
-      claim: ({ visits }) => store.claim({
-        holder: start.name, shards: start.shards, visits, delayMs: settings.delayMs,
-        pagesMax: settings.maxPages, sitePagesMax: settings.maxPagesPerSite, leaseMs: start.leaseMs,
-      }),
-      visit: (leased) => times.timed<unknown>('visit', () => (start.logPages ? loggedVisit(parts, leased) : visit(parts, leased, abort.signal))),
-    }, gauges);
+    await runClaimLoop(
+      {
+        clock,
+        slots: settings.concurrency,
+        stop: stop.signal,
+        onFull: meter.stoppedFor,
+        claim: ({ visits }) =>
+          store.claim({
+            holder: start.name,
+            shards: start.shards,
+            visits,
+            delayMs: settings.delayMs,
+            pagesMax: settings.maxPages,
+            sitePagesMax: settings.maxPagesPerSite,
+            leaseMs: start.leaseMs,
+          }),
+        visit: (leased) =>
+          times.timed<unknown>('visit', () =>
+            start.logPages ? loggedVisit(parts, leased) : visit(parts, leased, abort.signal),
+          ),
+      },
+      gauges,
+    );
     report();
   } catch (error) {
-    // The store cannot go on: nobody can. Anything else is a defect in this thread, which dies of it and is started again.
+    // The store cannot go on: nobody can. Anything else is a defect in this thread, which dies of it and is started
+    // again.
     if (!(error instanceof ThreadFault)) throw error;
     tell({ kind: 'fault', fault: toFault(error) });
   } finally {
@@ -182,9 +224,10 @@ const leave = (): void => {
 };
 
 /** As an exception: a rejection would be taken for one that a hook left behind. */
-const die = (error: unknown): void => void setImmediate(() => {
-  throw error;
-});
+const die = (error: unknown): void =>
+  void setImmediate(() => {
+    throw error;
+  });
 
 main.on('message', (message: ToFetchThread) => {
   switch (message.kind) {

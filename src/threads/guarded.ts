@@ -22,7 +22,9 @@ export const guarded = <T>(work: () => T, deadlineMs: number): Guarded<T> => {
     script.runInContext(room, { timeout: deadlineMs });
     return { kind: 'done', value };
   } catch (error) {
-    return (error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? { kind: 'hung' } : { kind: 'threw', why: whyOf(error) };
+    return (error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+      ? { kind: 'hung' }
+      : { kind: 'threw', why: whyOf(error) };
   } finally {
     room['work'] = null;
   }

@@ -38,8 +38,10 @@ export const createHookLog = ({ path, thread, warn }: HookLogOptions): HookLog =
       const cause = causeOf(trouble);
       cause.count++;
       if (cause.count <= LINES_MAX) {
-        warn(`${trouble.hook}() of the hooks "${path}" failed${trouble.url === '' ? '' : ` for ${trouble.url}`}: ${trouble.why}` +
-          (cause.count === LINES_MAX ? '; from here on these are counted' : ''));
+        warn(
+          `${trouble.hook}() of the hooks "${path}" failed${trouble.url === '' ? '' : ` for ${trouble.url}`}: ${trouble.why}` +
+            (cause.count === LINES_MAX ? '; from here on these are counted' : ''),
+        );
       } else if (cause.count >= COUNT_TOLD_FIRST && /^10*$/.test(String(cause.count))) sum(cause);
     },
     close: () => {

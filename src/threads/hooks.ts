@@ -1,6 +1,14 @@
 /** The hooks of a crawl as its threads call them: guarded, with every failure told, and none passed on. */
 
-import { EXTRACTED_BYTES_MAX, type AcceptLinks, type HookLink, type HookName, type HookPage, type Hooks, type HookTrouble } from '../model/hooks.ts';
+import {
+  EXTRACTED_BYTES_MAX,
+  type AcceptLinks,
+  type HookLink,
+  type HookName,
+  type HookPage,
+  type Hooks,
+  type HookTrouble,
+} from '../model/hooks.ts';
 import type { Link } from '../model/link.ts';
 import type { HookRefusal } from '../model/outcome.ts';
 import { guarded, whyOf, type Guarded } from './guarded.ts';
@@ -11,7 +19,10 @@ import { loadHooks } from './load-hooks.ts';
 const HOOK_MS_MAX = 1_000;
 /** Links that share one guard. More would make a slow hook look like one that hangs. */
 const LINKS_PER_GUARD = 200;
-/** A hook that hangs stops all visits of its fetch thread for HOOK_MS_MAX: after so many times the other links of the page are refused. */
+/**
+ * A hook that hangs stops all visits of its fetch thread for HOOK_MS_MAX: after so many times the other links of the
+ * page are refused.
+ */
 const HANGS_PER_PAGE_MAX = 3;
 
 export interface CalledHooks {
@@ -65,7 +76,8 @@ const acceptAll = ({ call, onTrouble }: CallParts, accept: NonNullable<Hooks['ac
     let answer: unknown;
     try {
       answer = accept(toHookLink(link));
-    } catch (error) { // an interruption is not caught here: it cannot be caught
+    } catch (error) {
+      // an interruption is not caught here: it cannot be caught
       return failed(link.url, whyOf(error));
     }
     if (typeof answer === 'boolean') return answer ? null : 'hook';
@@ -84,7 +96,8 @@ const acceptAll = ({ call, onTrouble }: CallParts, accept: NonNullable<Hooks['ac
       // The link it was at; those before it have their verdicts, those behind it get a new guard.
       verdicts.push(failed(links[verdicts.length]!.url, done.kind === 'hung' ? HUNG : done.why));
     }
-    while (verdicts.length < links.length) verdicts.push(failed(links[verdicts.length]!.url, `it hung ${hangs} times on one page, so it was not asked`));
+    while (verdicts.length < links.length)
+      verdicts.push(failed(links[verdicts.length]!.url, `it hung ${hangs} times on one page, so it was not asked`));
     return verdicts;
   };
 };
@@ -92,28 +105,36 @@ const acceptAll = ({ call, onTrouble }: CallParts, accept: NonNullable<Hooks['ac
 /** A copy, because it is given away. */
 const toHookLink = ({ url, site, depth, via }: Link): HookLink => ({ url, site, depth, via });
 
-const extractOne = ({ call, onTrouble }: CallParts, extract: NonNullable<Hooks['extract']>) => (page: HookPage): string => {
-  const failed = (why: string): string => {
-    onTrouble({ hook: 'extract', url: page.url, why });
-    return '';
+const extractOne =
+  ({ call, onTrouble }: CallParts, extract: NonNullable<Hooks['extract']>) =>
+  (page: HookPage): string => {
+    const failed = (why: string): string => {
+      onTrouble({ hook: 'extract', url: page.url, why });
+      return '';
+    };
+    // Written as JSON within the guard: that too runs code of the module, and may not end.
+    const done = call('extract', () => {
+      const value: unknown = extract(page);
+      return isPromise(value) ? PROMISE : value === undefined ? '' : JSON.stringify(value);
+    });
+    switch (done.kind) {
+      case 'hung':
+        return failed(HUNG);
+      case 'threw':
+        return failed(done.why);
+      case 'done':
+        break;
+      default:
+        return done satisfies never;
+    }
+    if (done.value === PROMISE) return failed(PROMISED);
+    // A function or a symbol; the types of JSON.stringify do not know of it.
+    if (typeof done.value !== 'string') return failed('it returned something that JSON cannot say');
+    const bytes = Buffer.byteLength(done.value);
+    return bytes > EXTRACTED_BYTES_MAX
+      ? failed(`it returned ${bytes} bytes of JSON, and ${EXTRACTED_BYTES_MAX} is the most`)
+      : done.value;
   };
-  // Written as JSON within the guard: that too runs code of the module, and may not end.
-  const done = call('extract', () => {
-    const value: unknown = extract(page);
-    return isPromise(value) ? PROMISE : value === undefined ? '' : JSON.stringify(value);
-  });
-  switch (done.kind) {
-    case 'hung': return failed(HUNG);
-    case 'threw': return failed(done.why);
-    case 'done': break;
-    default: return done satisfies never;
-  }
-  if (done.value === PROMISE) return failed(PROMISED);
-  // A function or a symbol; the types of JSON.stringify do not know of it.
-  if (typeof done.value !== 'string') return failed('it returned something that JSON cannot say');
-  const bytes = Buffer.byteLength(done.value);
-  return bytes > EXTRACTED_BYTES_MAX ? failed(`it returned ${bytes} bytes of JSON, and ${EXTRACTED_BYTES_MAX} is the most`) : done.value;
-};
 
 const PROMISE = Symbol('promise');
 const PROMISED = 'it returned a promise: hooks answer at once';

@@ -27,7 +27,7 @@ const exportsOf = (module: Record<string, unknown>): Record<string, unknown> => 
 
 /** Where in the module it happened, if its stack says so. */
 const lineOf = (error: unknown, href: string): string => {
-  const stack = error instanceof Error ? error.stack ?? '' : '';
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
   const at = stack.indexOf(`${href}:`);
   const line = at < 0 ? undefined : /^\d+/.exec(stack.slice(at + href.length + 1))?.[0];
   return line === undefined ? '' : ` (line ${line})`;

@@ -42,6 +42,7 @@ export const openLoopDelays = (): LoopDelays => {
 
 /** The histogram holds how far apart the timer's calls were, in nanoseconds: a punctual one is its own length apart. */
 const delayOf = (histogram: Histogram): LoopDelay => {
-  const late = (ns: number): number => (histogram.count === 0 ? 0 : Math.max(0, Math.round((ns / 1e6 - RESOLUTION_MS) * 10) / 10));
+  const late = (ns: number): number =>
+    histogram.count === 0 ? 0 : Math.max(0, Math.round((ns / 1e6 - RESOLUTION_MS) * 10) / 10);
   return { p50Ms: late(histogram.percentile(50)), p99Ms: late(histogram.percentile(99)), maxMs: late(histogram.max) };
 };

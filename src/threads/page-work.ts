@@ -27,24 +27,53 @@ export const workOrLost = (work: PageWork, job: ParseJob): Parsed => {
   }
 };
 
-export const createPageWork = ({ settings, productToken, extract }: PageWorkOptions): PageWork => ({ robots, page, read, sitemap }) => {
-  let findings: Findings | null = null;
-  let cut = false;
-  let extracted = '';
-  if (page && read && sitemap) {
-    ({ findings, cut } = parseSitemap({ url: page.url, headers: page.headers, body: page.body, productToken, whole: page.truncated === null }));
-  } else if (page && read) {
-    const parsed = parsePage({
-      url: page.url, headers: page.headers, body: page.body, textBytesMax: settings.bodyBytesMax, productToken,
-    });
-    ({ findings, cut } = parsed);
-    if (extract) extracted = extract(toHookPage({ page, findings, source: parsed.source }));
-  }
-  const digest = page && page.body.length > 0 ? payloadDigest(page.body) : '';
-  const records = settings.keep === 'none' ? null : recordGroup({
-    robots, page, text: findings?.text ?? null, keep: settings.keep, links: settings.keepLinks && findings ? keptLinksOf(findings) : undefined,
-    ...(findings ? { charset: findings.charset } : {}), ...(digest ? { digest } : {}),
-  });
-  // The text is in the archive now; what goes back to the fetch thread does without it.
-  return { kind: 'parsed', records, findings: findings && { ...findings, text: '' }, digest, bodyBytes: page?.body.length ?? 0, cut, extracted, troubles: [] };
-};
+export const createPageWork =
+  ({ settings, productToken, extract }: PageWorkOptions): PageWork =>
+  ({ robots, page, read, sitemap }) => {
+    let findings: Findings | null = null;
+    let cut = false;
+    let extracted = '';
+    if (page && read && sitemap) {
+      ({ findings, cut } = parseSitemap({
+        url: page.url,
+        headers: page.headers,
+        body: page.body,
+        productToken,
+        whole: page.truncated === null,
+      }));
+    } else if (page && read) {
+      const parsed = parsePage({
+        url: page.url,
+        headers: page.headers,
+        body: page.body,
+        textBytesMax: settings.bodyBytesMax,
+        productToken,
+      });
+      ({ findings, cut } = parsed);
+      if (extract) extracted = extract(toHookPage({ page, findings, source: parsed.source }));
+    }
+    const digest = page && page.body.length > 0 ? payloadDigest(page.body) : '';
+    const records =
+      settings.keep === 'none'
+        ? null
+        : recordGroup({
+            robots,
+            page,
+            text: findings?.text ?? null,
+            keep: settings.keep,
+            links: settings.keepLinks && findings ? keptLinksOf(findings) : undefined,
+            ...(findings ? { charset: findings.charset } : {}),
+            ...(digest ? { digest } : {}),
+          });
+    // The text is in the archive now; what goes back to the fetch thread does without it.
+    return {
+      kind: 'parsed',
+      records,
+      findings: findings && { ...findings, text: '' },
+      digest,
+      bodyBytes: page?.body.length ?? 0,
+      cut,
+      extracted,
+      troubles: [],
+    };
+  };

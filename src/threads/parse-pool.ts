@@ -40,9 +40,13 @@ export const createParsePool = (onWait: () => void = () => {}): ParsePool => {
   const line: { job: ParseJob; resolve: (parsed: Parsed) => void }[] = [];
 
   const pump = (): void => {
-    if (last && parsers.length === 0) for (const { resolve } of line.splice(0)) resolve({ kind: 'lost', culprit: false });
+    if (last && parsers.length === 0)
+      for (const { resolve } of line.splice(0)) resolve({ kind: 'lost', culprit: false });
     while (line.length > 0) {
-      const parser = parsers.reduce<Parser | null>((least, one) => (least && least.jobs.size <= one.jobs.size ? least : one), null);
+      const parser = parsers.reduce<Parser | null>(
+        (least, one) => (least && least.jobs.size <= one.jobs.size ? least : one),
+        null,
+      );
       if (!parser || parser.jobs.size >= JOBS_PER_PARSER) return;
       const { job, resolve } = line.shift()!;
       parser.jobs.set(job.lease, resolve);
@@ -51,11 +55,12 @@ export const createParsePool = (onWait: () => void = () => {}): ParsePool => {
   };
 
   return {
-    parse: (job) => new Promise((resolve) => {
-      line.push({ job, resolve });
-      pump();
-      if (line.length > 0) onWait(); // the last in line is this one
-    }),
+    parse: (job) =>
+      new Promise((resolve) => {
+        line.push({ job, resolve });
+        pump();
+        if (line.length > 0) onWait(); // the last in line is this one
+      }),
     add: (name, port) => {
       const parser: Parser = { name, port, jobs: new Map() };
       parsers.push(parser);

@@ -35,7 +35,10 @@ export const serveParsing = async (wrap: (work: PageWork) => PageWork = (work) =
       if (done.kind === 'parsed' && done.findings) meter.add(parsedTotal);
       // The fetch thread tells of them: it knows when the crawl ends, and can sum them up.
       const parsed = done.kind === 'parsed' && troubles.length > 0 ? { ...done, troubles: troubles.splice(0) } : done;
-      port.postMessage({ lease: job.lease, parsed } satisfies ParseReply, parsed.kind === 'parsed' && parsed.records ? [parsed.records.bytes.buffer] : []);
+      port.postMessage(
+        { lease: job.lease, parsed } satisfies ParseReply,
+        parsed.kind === 'parsed' && parsed.records ? [parsed.records.bytes.buffer] : [],
+      );
     });
   });
 };

@@ -2,12 +2,22 @@
 
 import type { Admitted, Settled } from '../frontier/store.ts';
 import type { Census } from '../model/census.ts';
-import { cellOf, cellsBy, openDistribution, openMeter, type Distribution, type Meter } from '../observe/metrics/cells.ts';
+import {
+  cellOf,
+  cellsBy,
+  openDistribution,
+  openMeter,
+  type Distribution,
+  type Meter,
+} from '../observe/metrics/cells.ts';
 import type { TimedVerb } from '../observe/metrics/table.ts';
 import type { StoreKind } from '../store/place.ts';
 import type { StoreCall } from '../store/call.ts';
 
-/** The numbers of one client of the store. Their only writer is the store thread, also when the client has died and another follows it. */
+/**
+ * The numbers of one client of the store. Their only writer is the store thread, also when the client has died and
+ * another follows it.
+ */
 export interface ClientMeter {
   /** A call is done, and nothing takes it back any more. */
   note(call: StoreCall, result: unknown): void;
@@ -32,7 +42,11 @@ export const openClientMeter = (cells: SharedArrayBuffer): ClientMeter => {
 };
 
 /** What was refused is no page: it will be one when it is fetched again. */
-const notePages = (meter: Meter, settlements: (StoreCall & { verb: 'settle' })['settlements'], { refusedAt }: Settled): void => {
+const notePages = (
+  meter: Meter,
+  settlements: (StoreCall & { verb: 'settle' })['settlements'],
+  { refusedAt }: Settled,
+): void => {
   settlements.forEach(({ fate, page }, i) => {
     if (fate === 'settled' && page && !refusedAt?.includes(i)) meter.add(PAGES[page.outcome]!);
   });
@@ -45,7 +59,8 @@ const noteLinks = (meter: Meter, { admitted, seen, forgotten }: Admitted): void 
 };
 
 /** Whether the calls may settle links that no visit settles. */
-export const mayGiveUp = (call: StoreCall): boolean => call.verb === 'steer' && call.orders.some(({ kind }) => kind === 'free');
+export const mayGiveUp = (call: StoreCall): boolean =>
+  call.verb === 'steer' && call.orders.some(({ kind }) => kind === 'free');
 
 export const givenUpIn = ({ settled }: Census): number => settled['gave-up'] ?? 0;
 
@@ -68,12 +83,19 @@ export const openStoreTimes = (cells: SharedArrayBuffer, store: StoreKind): Stor
 /** How often connections are counted. */
 const CONNECTIONS_MS = 500;
 
-/** For a store that is open. In the store thread every socket is one to the store: no other thread's are among its resources. */
+/**
+ * For a store that is open. In the store thread every socket is one to the store: no other thread's are among its
+ * resources.
+ */
 export const watchConnections = (cells: SharedArrayBuffer, store: StoreKind): void => {
   const meter = openMeter(cells);
   const cell = cellOf('store_connections', { store });
   if (store === 'sqlite') return meter.set(cell, 1);
-  const look = (): void => meter.set(cell, process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap' || kind === 'PipeWrap').length);
+  const look = (): void =>
+    meter.set(
+      cell,
+      process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap' || kind === 'PipeWrap').length,
+    );
   look();
   setInterval(look, CONNECTIONS_MS).unref();
 };

@@ -22,7 +22,10 @@ export interface StoreServer {
  * and a visit holds its slot no longer than it waits for the web anyway.
  */
 const GATHER_MS = 15;
-/** And a transaction takes on no further call once it has this many rows to write, so that a claim that comes meanwhile is not long behind it. */
+/**
+ * And a transaction takes on no further call once it has this many rows to write, so that a claim that comes meanwhile
+ * is not long behind it.
+ */
 const ROWS_MAX = 300;
 
 /** Told of calls that took long, in milliseconds. */
@@ -60,11 +63,16 @@ export const createStoreServer = (store: SqliteStore, { onSlow, onTime }: Watchi
     const givenUp = (): number => givenUpIn(store.run([{ verb: 'census' }])[0] as Census);
     try {
       const givenUpBefore = freeing ? givenUp() : 0;
-      const results = store.run(batch.map(({ request }) => request.call), onTime);
+      const results = store.run(
+        batch.map(({ request }) => request.call),
+        onTime,
+      );
       // Counted before it is told: who hears of it finds it in the numbers.
       batch.forEach(({ client, request }, i) => client.meter.note(request.call, results[i]));
       if (freeing) meters.get(freedHolder(freeing) ?? '')?.gaveUp(givenUp() - givenUpBefore);
-      batch.forEach(({ client, request }, i) => client.port.postMessage({ id: request.id, result: results[i] } satisfies Reply));
+      batch.forEach(({ client, request }, i) =>
+        client.port.postMessage({ id: request.id, result: results[i] } satisfies Reply),
+      );
     } catch (error) {
       const fault = toFault(error);
       for (const { client, request } of batch) client.port.postMessage({ id: request.id, fault } satisfies Reply);
@@ -73,7 +81,10 @@ export const createStoreServer = (store: SqliteStore, { onSlow, onTime }: Watchi
     if (tookMs > SLOW_MS) onSlow([...new Set(batch.map(({ request }) => request.call.verb))].join(', '), tookMs);
   };
 
-  /** Claims first, since slots stand empty until they are answered; but an order to free leases keeps its place among the claims. */
+  /**
+   * Claims first, since slots stand empty until they are answered; but an order to free leases keeps its place among
+   * the claims.
+   */
   const nextBatch = (): Queued[] => {
     const inOrder = queue.some(({ request }) => request.call.verb === 'steer');
     const line = inOrder ? queue : [...queue.filter(isClaim), ...queue.filter((one) => !isClaim(one))];
@@ -83,7 +94,10 @@ export const createStoreServer = (store: SqliteStore, { onSlow, onTime }: Watchi
     return line.slice(0, calls);
   };
 
-  /** What came during a long transaction has gathered already. Between two the loop turns, so that a claim that has come is seen. */
+  /**
+   * What came during a long transaction has gathered already. Between two the loop turns, so that a claim that has come
+   * is seen.
+   */
   const work = async (): Promise<void> => {
     for (let pauseMs = GATHER_MS; ; ) {
       await (pauseMs === 0 ? turn() : sleep(pauseMs));

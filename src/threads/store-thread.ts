@@ -32,25 +32,30 @@ const onTime = openStoreTimes(start.cells, storeKind);
 
 const stamp = (atMs: number): string => new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14);
 
-const archiveFrom = (settled: ArchiveEnd): Archive => openArchive({
-  dir: join(start.dir, 'warc'),
-  settled,
-  // Files of several members may come together in one place: each has its own names.
-  stamp: () => `${stamp(Date.now())}${isShared ? `-${start.store.member.slice(0, 8)}` : ''}`,
-  warcinfo: (fileName) => warcinfoRecord({
-    fileName,
-    at: Date.now(),
-    software: start.userAgent.replace(/ \(.*/, ''),
-    operator: start.settings.email,
-    userAgent: start.userAgent,
-    robots: 'classic', // obeyed, in the words of WARC
-  }),
-});
+const archiveFrom = (settled: ArchiveEnd): Archive =>
+  openArchive({
+    dir: join(start.dir, 'warc'),
+    settled,
+    // Files of several members may come together in one place: each has its own names.
+    stamp: () => `${stamp(Date.now())}${isShared ? `-${start.store.member.slice(0, 8)}` : ''}`,
+    warcinfo: (fileName) =>
+      warcinfoRecord({
+        fileName,
+        at: Date.now(),
+        software: start.userAgent.replace(/ \(.*/, ''),
+        operator: start.settings.email,
+        userAgent: start.userAgent,
+        robots: 'classic', // obeyed, in the words of WARC
+      }),
+  });
 
-const onSlow: OnSlow = (verbs, tookMs) => tell({
-  kind: 'log', level: 'warn', message: `a call of the store (${verbs}) took ${writeDuration(tookMs)}`,
-  fields: { kind: 'slow-store-call', verbs, tookMs: Math.round(tookMs) },
-});
+const onSlow: OnSlow = (verbs, tookMs) =>
+  tell({
+    kind: 'log',
+    level: 'warn',
+    message: `a call of the store (${verbs}) took ${writeDuration(tookMs)}`,
+    fields: { kind: 'slow-store-call', verbs, tookMs: Math.round(tookMs) },
+  });
 
 interface Opened {
   readonly store: Store;
@@ -74,7 +79,11 @@ const openShared = async (): Promise<Opened> => {
     ...start.store,
     rowsPath: join(start.dir, 'pages.db'),
     archive: archiveFrom,
-    dead: (records) => addDead(start.dir, records.map((one) => ({ ...one, why: 'its lease ran out before it was settled' }))),
+    dead: (records) =>
+      addDead(
+        start.dir,
+        records.map((one) => ({ ...one, why: 'its lease ran out before it was settled' })),
+      ),
     clock: null,
     say: (message) => tell({ kind: 'log', level: 'warn', message }),
   });

@@ -10,11 +10,22 @@ import { createBoard, type Board } from '../observe/metrics/board.ts';
 import { kindOf } from '../store/place.ts';
 import { ThreadFault, toFault, type Fault } from './fault.ts';
 import { newHeart, openHeart, type Heart } from './heart.ts';
-import type { FetchReport, FetchStart, FromFetchThread, FromStoreThread, ThreadStart, ToFetchThread, ToStoreThread } from './messages.ts';
+import type {
+  FetchReport,
+  FetchStart,
+  FromFetchThread,
+  FromStoreThread,
+  ThreadStart,
+  ToFetchThread,
+  ToStoreThread,
+} from './messages.ts';
 import { createStoreClient } from './store-client.ts';
 import { leaseMsOf } from './visit-times.ts';
 
-/** Threads that may die within this time before the crawl is stopped: more is not bad luck but a defect or a lack of memory. */
+/**
+ * Threads that may die within this time before the crawl is stopped: more is not bad luck but a defect or a lack of
+ * memory.
+ */
 const RESTARTS_MAX = 20;
 const RESTARTS_WITHIN_MS = 3_600_000;
 const RESTART_WAIT_MS = 50;
@@ -27,8 +38,8 @@ const WATCH_MS = 1_000;
 const HEAP_MIB = 1_024;
 const STORE_HEAP_MIB = 2_048;
 /**
- * The part of each heap that is collected often. Left alone it takes 128 MiB under load, touched page by page over minutes, for nothing:
- * a page costs the same CPU with 24 MiB, 48 MiB and no ceiling.
+ * The part of each heap that is collected often. Left alone it takes 128 MiB under load, touched page by page over
+ * minutes, for nothing: a page costs the same CPU with 24 MiB, 48 MiB and no ceiling.
  */
 const YOUNG_MIB = 48;
 /** A second request to stop does not wait longer for the store than this. */
@@ -75,7 +86,8 @@ export interface Supervisor {
   halt(): Promise<void>;
 }
 
-const entryOf = (role: Role): URL => new URL(`./${role}-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+const entryOf = (role: Role): URL =>
+  new URL(`./${role}-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
 /** Opens the store in its thread. Rejects with a ThreadFault when that fails. */
 export const startSupervisor = async (options: SupervisorOptions): Promise<Supervisor> => {
@@ -103,17 +115,26 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     const worker = new Worker(options.entries?.[role] ?? entryOf(role), {
       name,
       workerData: { ...options.start, ...more, name, heart, cells: board.cellsOf(name, role) },
-      resourceLimits: { maxOldGenerationSizeMb: role === 'store' ? STORE_HEAP_MIB : HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_MIB },
+      resourceLimits: {
+        maxOldGenerationSizeMb: role === 'store' ? STORE_HEAP_MIB : HEAP_MIB,
+        maxYoungGenerationSizeMb: YOUNG_MIB,
+      },
     });
     let error: unknown = null;
     worker.on('error', (cause) => (error = cause));
     const thread: Thread = {
-      name, role, worker, heart: openHeart(heart), ended: false,
-      exited: new Promise((resolve) => worker.on('exit', (code) => {
-        thread.ended = true;
-        died(thread, error ?? new Error(`thread ${name} ended with code ${code}`));
-        resolve(code);
-      })),
+      name,
+      role,
+      worker,
+      heart: openHeart(heart),
+      ended: false,
+      exited: new Promise((resolve) =>
+        worker.on('exit', (code) => {
+          thread.ended = true;
+          died(thread, error ?? new Error(`thread ${name} ended with code ${code}`));
+          resolve(code);
+        }),
+      ),
     };
     threads.set(name, thread);
     return thread;
@@ -126,18 +147,24 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     if (thread.role === 'parse') tellFetchers({ kind: 'parser-gone', name: thread.name, lease: thread.heart.job() });
     if (stopping || faulted) return;
     const fault = toFault(error);
-    if (thread.role === 'store') return storeIsOpen ? fail(storeFault ?? fault) : undefined; // whoever opens it is told why it did not open
+    // whoever opens it is told why it did not open
+    if (thread.role === 'store') return storeIsOpen ? fail(storeFault ?? fault) : undefined;
     options.log('warn', `thread ${thread.name} died${inHook(thread)}: ${fault.message}`, { thread: thread.name });
     const now = performance.now();
     deaths = [...deaths.filter((at) => now - at < RESTARTS_WITHIN_MS), now];
     restarts++;
     if (deaths.length > RESTARTS_MAX) {
-      return fail({ ...fault, message: `threads died ${deaths.length} times within an hour, the last one${inHook(thread)} with: ${fault.message}`, advice: 'look at the log, then resume' });
+      return fail({
+        ...fault,
+        message: `threads died ${deaths.length} times within an hour, the last one${inHook(thread)} with: ${fault.message}`,
+        advice: 'look at the log, then resume',
+      });
     }
     restart(thread).catch((cause: unknown) => fail(toFault(cause)));
   };
 
-  const inHook = ({ heart }: Thread): string => (heart.hook() === null ? '' : ` in ${heart.hook()}() of the hooks "${settings.hooks}"`);
+  const inHook = ({ heart }: Thread): string =>
+    heart.hook() === null ? '' : ` in ${heart.hook()}() of the hooks "${settings.hooks}"`;
 
   const restart = async ({ role, name, heart }: Thread): Promise<void> => {
     // What a thread died of may last a moment (no descriptor, no memory): the more died, the longer the next waits.
@@ -167,12 +194,15 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
   };
 
   const startFetcher = (index: number): void => {
-    const shards = Array.from({ length: options.start.store.shards }, (_, shard) => shard).filter((shard) => shard % settings.fetchers === index - 1);
+    const shards = Array.from({ length: options.start.store.shards }, (_, shard) => shard).filter(
+      (shard) => shard % settings.fetchers === index - 1,
+    );
     const leaseMs = kindOf(options.start.store.url) === 'sqlite' ? null : leaseMsOf(settings);
     const fetcher = launch('fetch', `fetch-${index}`, { anchor, shards, leaseMs, ...plan! });
     fetcher.worker.on('message', (message: FromFetchThread) => {
       if (message.kind === 'report') lastReports.set(fetcher.name, message.report);
-      else if (message.kind === 'log') options.log(message.level, message.message, { thread: fetcher.name, ...message.fields });
+      else if (message.kind === 'log')
+        options.log(message.level, message.message, { thread: fetcher.name, ...message.fields });
       else fail(message.fault);
     });
     for (const thread of threads.values()) if (thread.role === 'parse') connectParser(fetcher, thread);
@@ -182,14 +212,18 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
 
   const storePort = (name: string, role: Role | 'main'): MessagePort => {
     const { port1, port2 } = new MessageChannel();
-    storeThread.worker.postMessage({ kind: 'client', port: port1, name, cells: board.cellsOf(name, role) } satisfies ToStoreThread, [port1]);
+    storeThread.worker.postMessage(
+      { kind: 'client', port: port1, name, cells: board.cellsOf(name, role) } satisfies ToStoreThread,
+      [port1],
+    );
     return port2;
   };
 
   const storeThread = launch('store', 'store');
   storeThread.worker.on('message', (message: FromStoreThread) => {
     if (message.kind === 'fault') storeFault = message.fault;
-    if (message.kind === 'log') options.log(message.level, message.message, { thread: storeThread.name, ...message.fields });
+    if (message.kind === 'log')
+      options.log(message.level, message.message, { thread: storeThread.name, ...message.fields });
   });
   const anchor = await opened(storeThread).catch((error: unknown) => {
     stopping = true; // its end is no news then
@@ -204,9 +238,14 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     watchedAt = performance.now();
     if (late) return; // the whole process stood still (SIGSTOP, a sleeping machine): no thread is to blame
     for (const thread of threads.values()) {
-      const deadlineMs = thread.role === 'parse' ? PARSE_DEADLINE_MS : thread.role === 'fetch' ? FETCH_DEADLINE_MS : Infinity;
+      const deadlineMs =
+        thread.role === 'parse' ? PARSE_DEADLINE_MS : thread.role === 'fetch' ? FETCH_DEADLINE_MS : Infinity;
       if (thread.heart.busyMs() <= deadlineMs) continue;
-      options.log('warn', `thread ${thread.name} did not answer for ${deadlineMs / 1000}s${inHook(thread)} and is ended`, { thread: thread.name });
+      options.log(
+        'warn',
+        `thread ${thread.name} did not answer for ${deadlineMs / 1000}s${inHook(thread)} and is ended`,
+        { thread: thread.name },
+      );
       void thread.worker.terminate();
     }
   }, WATCH_MS);
@@ -222,7 +261,9 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     if (storeFault) throw new ThreadFault(storeFault);
   };
   const terminate = async (role: Role): Promise<void> => {
-    await Promise.all([...threads.values()].filter((thread) => thread.role === role).map((thread) => thread.worker.terminate()));
+    await Promise.all(
+      [...threads.values()].filter((thread) => thread.role === role).map((thread) => thread.worker.terminate()),
+    );
   };
 
   return {
@@ -261,5 +302,16 @@ const opened = (thread: Thread): Promise<Anchor> =>
       if (message.kind === 'opened') resolve(message.anchor);
       else if (message.kind === 'fault') reject(new ThreadFault(message.fault));
     });
-    thread.exited.then(() => reject(new ThreadFault({ message: 'the store thread ended at its start', advice: 'look at the log', stack: '', diskFull: false })), reject);
+    thread.exited.then(
+      () =>
+        reject(
+          new ThreadFault({
+            message: 'the store thread ended at its start',
+            advice: 'look at the log',
+            stack: '',
+            diskFull: false,
+          }),
+        ),
+      reject,
+    );
   });

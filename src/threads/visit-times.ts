@@ -17,7 +17,10 @@ export const visitCallsMsMax = ({ timeoutMs }: Pick<Settings, 'timeoutMs'>): num
 /** What a visit needs after its last call: a parser, the archive, the store. A parse alone may take 20 seconds. */
 const AFTER_CALLS_MS = 30_000;
 
-/** How long a lease holds where processes share a store: longer than any visit, because past it another process may call the site. */
+/**
+ * How long a lease holds where processes share a store: longer than any visit, because past it another process may call
+ * the site.
+ */
 export const leaseMsOf = (settings: Pick<Settings, 'timeoutMs'>): number => visitCallsMsMax(settings) + AFTER_CALLS_MS;
 
 export interface VisitTimes {

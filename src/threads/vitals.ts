@@ -21,7 +21,9 @@ export const openVitals = (cells: SharedArrayBuffer, delays: LoopDelays = openLo
   const heap = cellOf('heap_bytes');
   const memory = cellOf('thread_memory_bytes');
   const cpu = cellOf('thread_cpu_seconds_total');
-  const [p50, p99, most] = ['50', '99', '100'].map((percentile) => cellOf('event_loop_delay_seconds', { percentile })) as [number, number, number];
+  const [p50, p99, most] = ['50', '99', '100'].map((percentile) =>
+    cellOf('event_loop_delay_seconds', { percentile }),
+  ) as [number, number, number];
   let cpuMicros = 0;
   const look = (): void => {
     const { used_heap_size: used, total_heap_size: total, external_memory: outside } = getHeapStatistics();

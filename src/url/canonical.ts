@@ -40,7 +40,8 @@ export const canonicalize = (raw: string, base?: string): Address | ScopeRefusal
   if (raw.length > RAW_CHARS_MAX) return 'too-long';
   const plain = raw.length <= URL_CHARS_MAX ? readPlain(raw) : null;
   if (plain) return plain;
-  // An endless <base> would be parsed again for each link of its page; no relative link could fit below it. One that is no address spoils these only, too.
+  // An endless <base> would be parsed again for each link of its page; no relative link could fit below it. One that is
+  // no address spoils these only, too.
   const parsed = URL.parse(raw, base !== undefined && base.length > RAW_CHARS_MAX ? undefined : base) ?? URL.parse(raw);
   if (parsed === null) return 'not-a-url';
   const href = parsed.href;
@@ -66,10 +67,15 @@ export const canonicalize = (raw: string, base?: string): Address | ScopeRefusal
   return { url: (origin + path) as CanonicalUrl, origin, host, path };
 };
 
-/** A path, and a query if there is one, of which parsing changes nothing: no escapes, no dot segments, no empty ones. */
+/**
+ * A path, and a query if there is one, of which parsing changes nothing: no escapes, no dot segments, no empty ones.
+ */
 const PLAIN_PATH = /^(?=\/)(?:\/[\w~-][\w.~-]*)*\/?(?:\?[\w.~=&-]+)?$/;
-/** The same behind a host that is no number: lower case, no port, and none of the labels that stand for other scripts. */
-const PLAIN_URL = /^(https?:\/\/((?:(?!xn--)[a-z0-9-]+\.)+(?!xn--)[a-z]{2,}))((?=\/)(?:\/[\w~-][\w.~-]*)*\/?(?:\?[\w.~=&-]+)?)$/;
+/**
+ * The same behind a host that is no number: lower case, no port, and none of the labels that stand for other scripts.
+ */
+const PLAIN_URL =
+  /^(https?:\/\/((?:(?!xn--)[a-z0-9-]+\.)+(?!xn--)[a-z]{2,}))((?=\/)(?:\/[\w~-][\w.~-]*)*\/?(?:\?[\w.~=&-]+)?)$/;
 
 /** Most addresses are in their canonical form as they are written; to see that costs a fifth of parsing them. */
 const readPlain = (raw: string): Address | null => {
@@ -94,4 +100,8 @@ export const resolverOf = (base: string): ((raw: string) => Address | ScopeRefus
  * a name such as `0x7f.1..` would leave an address that a second reading spells another way.
  */
 const canBeResolved = (host: string): boolean =>
-  host.length > 0 && host.length <= HOST_CHARS_MAX && !host.startsWith('.') && !host.endsWith('.') && !host.includes('..');
+  host.length > 0 &&
+  host.length <= HOST_CHARS_MAX &&
+  !host.startsWith('.') &&
+  !host.endsWith('.') &&
+  !host.includes('..');

@@ -6,24 +6,26 @@
  * pub, ...), for many paths end with the name of a host. zip and mov are such domains too, but files
  * first.
  */
-const ENDINGS = new Set([
-  // images
-  'jpg jpeg jpe jfif png gif webp avif bmp ico icns tif tiff svg svgz psd xcf heic heif jp2 jxl eps cr2 nef dng',
-  // audio
-  'mp3 ogg oga opus wav flac aac m4a m4b m3u m3u8 wma aif aiff mid midi amr mka weba',
-  // video
-  'mp4 m4v m4s mkv webm avi mov qt wmv flv f4v mpg mpeg mpe m2ts 3gp 3g2 ogv swf vob rmvb asf',
-  // fonts, style, script
-  'woff woff2 ttf otf eot css scss less js mjs cjs jsx tsx wasm',
-  // archives and images of disks
-  'zip rar 7z gz tgz bz2 tbz tbz2 xz txz zst lz lzma lz4 tar jar war ear iso img dmg vhd vmdk ova torrent',
-  // programs and packages
-  'exe msi msix dll dylib bin deb rpm apk aab ipa xpi crx whl gem nupkg pkg snap appimage flatpak class pyc dex elf',
-  // office files and books
-  'pdf doc docx docm dotx xls xlsx xlsm xlsb ppt pptx pptm pps ppsx odt ods odp odg odf rtf vsd vsdx epub azw azw3 djvu',
-  // stored tables, models, keys
-  'sqlite sqlite3 mdb accdb parquet avro orc feather npy npz pkl h5 hdf5 onnx safetensors gguf dwg dxf stl obj fbx glb blend shp pfx p12 crt der cer',
-].flatMap((line) => line.split(' ')));
+const ENDINGS = new Set(
+  [
+    // images
+    'jpg jpeg jpe jfif png gif webp avif bmp ico icns tif tiff svg svgz psd xcf heic heif jp2 jxl eps cr2 nef dng',
+    // audio
+    'mp3 ogg oga opus wav flac aac m4a m4b m3u m3u8 wma aif aiff mid midi amr mka weba',
+    // video
+    'mp4 m4v m4s mkv webm avi mov qt wmv flv f4v mpg mpeg mpe m2ts 3gp 3g2 ogv swf vob rmvb asf',
+    // fonts, style, script
+    'woff woff2 ttf otf eot css scss less js mjs cjs jsx tsx wasm',
+    // archives and images of disks
+    'zip rar 7z gz tgz bz2 tbz tbz2 xz txz zst lz lzma lz4 tar jar war ear iso img dmg vhd vmdk ova torrent',
+    // programs and packages
+    'exe msi msix dll dylib bin deb rpm apk aab ipa xpi crx whl gem nupkg pkg snap appimage flatpak class pyc dex elf',
+    // office files and books
+    'pdf doc docx docm dotx xls xlsx xlsm xlsb ppt pptx pptm pps ppsx odt ods odp odg odf rtf vsd vsdx epub azw azw3 djvu',
+    // stored tables, models, keys
+    'sqlite sqlite3 mdb accdb parquet avro orc feather npy npz pkl h5 hdf5 onnx safetensors gguf dwg dxf stl obj fbx glb blend shp pfx p12 crt der cer',
+  ].flatMap((line) => line.split(' ')),
+);
 
 /** No ending listed is longer. */
 const ENDING_CHARS_MAX = Math.max(...Array.from(ENDINGS, (ending) => ending.length));

@@ -19,8 +19,13 @@ export const escapeOf = (octet: number): string => `%${octet < 16 ? '0' : ''}${o
 
 /** RFC 3986, 2.3: letters, digits and - . _ ~ mean the same escaped or not. */
 export const isUnreserved = (code: number): boolean =>
-  (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39) ||
-  code === 0x2d || code === 0x2e || code === 0x5f || code === 0x7e;
+  (code >= 0x61 && code <= 0x7a) ||
+  (code >= 0x41 && code <= 0x5a) ||
+  (code >= 0x30 && code <= 0x39) ||
+  code === 0x2d ||
+  code === 0x2e ||
+  code === 0x5f ||
+  code === 0x7e;
 
 /**
  * Unreserved characters decoded, hex digits in upper case, everything else as it was.

@@ -27,7 +27,13 @@ export const readSeed = (line: string): Seed => {
   if ('why' in read) return read;
   const { address, bare } = read;
   const link: Link = {
-    url: address.url, site: siteOf(address.host), depth: 0, via: '', hops: 0, fallback: bare, first: false,
+    url: address.url,
+    site: siteOf(address.host),
+    depth: 0,
+    via: '',
+    hops: 0,
+    fallback: bare,
+    first: false,
   };
   return { kind: 'link', link };
 };
@@ -55,7 +61,12 @@ const readName = (text: string): { readonly address: Address; readonly bare: boo
   if (bare) {
     const written = named.split(/[/?#]/, 1)[0] ?? '';
     if (written.includes('@')) return bad(text, 'is not a domain, host or URL');
-    if (!written.includes('.') && !written.startsWith('[') && !/^localhost(?::|$)/i.test(written) && !/[。．｡]/.test(written)) {
+    if (
+      !written.includes('.') &&
+      !written.startsWith('[') &&
+      !/^localhost(?::|$)/i.test(written) &&
+      !/[。．｡]/.test(written)
+    ) {
       return bad(text, 'is not a domain, host or URL: it has no dot');
     }
   }

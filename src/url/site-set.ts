@@ -27,7 +27,7 @@ const siteSetOver = (table: FingerprintView, shared: SharedFingerprints): SiteSe
   const has = (name: string): boolean => table.has(fingerprint(name));
   const hasHostOrParent = (host: string): boolean => {
     if (table.size === 0) return false;
-    for (let name = host; ;) {
+    for (let name = host; ; ) {
       if (has(name)) return true;
       const dot = name.indexOf('.');
       if (dot < 0) return false;

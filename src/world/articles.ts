@@ -17,7 +17,8 @@ const CROSS_EVERY = 3;
 const BYTES_PER_CROSS_LINK = 2_000;
 const CROSS_LINKS_LEAST = 4;
 
-export const articleKey = (plan: WorldPlan, site: Site, number: number): number => mix(mix(plan.seed, site.index), number);
+export const articleKey = (plan: WorldPlan, site: Site, number: number): number =>
+  mix(mix(plan.seed, site.index), number);
 
 export const articleUrl = (plan: WorldPlan, site: Site, number: number): string => {
   if (number === 0) return `${originOf(site)}/`;
@@ -37,7 +38,11 @@ export const numberIn = (path: string): number => {
 };
 
 /** Up, down and across. `sites` are all sites of the world. */
-export const articleLinks = (plan: WorldPlan, sites: readonly Site[], at: { site: Site; number: number }): HrefLink[] => {
+export const articleLinks = (
+  plan: WorldPlan,
+  sites: readonly Site[],
+  at: { site: Site; number: number },
+): HrefLink[] => {
   const { site, number } = at;
   const links: HrefLink[] = [];
   const own = originOf(site);
@@ -70,7 +75,8 @@ const anySeeded = (sites: readonly Site[], dice: Dice): Site => {
 /** The same URL in another spelling; all of them have one canonical form. */
 export const SPELLINGS: readonly ((url: URL) => string)[] = [
   (url) => `${url.href}#part-2`,
-  (url) => `${url.protocol.toUpperCase()}//${url.host.toUpperCase()}:${url.protocol === 'https:' ? 443 : 80}${url.pathname}`,
+  (url) =>
+    `${url.protocol.toUpperCase()}//${url.host.toUpperCase()}:${url.protocol === 'https:' ? 443 : 80}${url.pathname}`,
   (url) => `${url.origin}/./here/../.${url.pathname}`,
   (url) => `\n   ${url.href}\t `,
   (url) => `//${url.host}${url.pathname}#`,

@@ -3,7 +3,19 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createClock } from '../lib/clock.ts';
 import {
-  BIT_STRING, der, derObjectId, derText, derTime, DNS_NAME, EXTENSIONS, INTEGER, OCTET_STRING, SEQUENCE, SET, UTF8_STRING, VERSION,
+  BIT_STRING,
+  der,
+  derObjectId,
+  derText,
+  derTime,
+  DNS_NAME,
+  EXTENSIONS,
+  INTEGER,
+  OCTET_STRING,
+  SEQUENCE,
+  SET,
+  UTF8_STRING,
+  VERSION,
 } from './der.ts';
 
 export interface SelfSigned {
@@ -26,9 +38,10 @@ export const selfSigned = (names: readonly string[]): SelfSigned => {
   const common = derText(UTF8_STRING, (names[0] ?? 'small web').slice(0, COMMON_NAME_MAX));
   const name = der(SEQUENCE, der(SET, der(SEQUENCE, derObjectId(COMMON_NAME), common)));
   const alternatives = der(SEQUENCE, ...names.map((dns) => derText(DNS_NAME, dns)));
-  const extensions = names.length === 0
-    ? []
-    : [der(EXTENSIONS, der(SEQUENCE, der(SEQUENCE, derObjectId(SUBJECT_ALT_NAME), der(OCTET_STRING, alternatives))))];
+  const extensions =
+    names.length === 0
+      ? []
+      : [der(EXTENSIONS, der(SEQUENCE, der(SEQUENCE, derObjectId(SUBJECT_ALT_NAME), der(OCTET_STRING, alternatives))))];
   const serial = randomBytes(8);
   serial[0] = ((serial[0] as number) & 0x7f) | 0x40; // positive, and its first byte not zero
   const toSign = der(

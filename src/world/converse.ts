@@ -35,7 +35,9 @@ const readHead = (head: string, scheme: 'http' | 'https'): Read | null => {
   const end = head.indexOf('\r\n');
   const line = HEAD_LINE.exec(end < 0 ? head : head.slice(0, end));
   if (!line) return null;
-  const host = field(head, /\r\nhost:([^\r]*)/i).toLowerCase().replace(/:\d+$/, '');
+  const host = field(head, /\r\nhost:([^\r]*)/i)
+    .toLowerCase()
+    .replace(/:\d+$/, '');
   const connection = field(head, /\r\nconnection:([^\r]*)/i).toLowerCase();
   return {
     request: { scheme, host, path: line[2] as string },

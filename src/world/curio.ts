@@ -44,15 +44,25 @@ export const curio = (name: string, about: string, sheet: Curio['sheet']): Curio
 export const curioPage = (
   place: Place,
   title: string,
-  more: { readonly links?: readonly HrefLink[]; readonly head?: string; readonly headers?: Record<string, string> } = {},
+  more: {
+    readonly links?: readonly HrefLink[];
+    readonly head?: string;
+    readonly headers?: Record<string, string>;
+  } = {},
 ): Sheet =>
-  htmlSheet({ key: mix(place.site.index, title.length), title, site: place.site.name, bytes: 0, links: [], ...more }, place.prose);
+  htmlSheet(
+    { key: mix(place.site.index, title.length), title, site: place.site.name, bytes: 0, links: [], ...more },
+    place.prose,
+  );
 
 /** A page that carries links, and the leaf each of them leads to, which is linked from nowhere else. */
 export const pageWithLeaves = (
   name: string,
   about: string,
-  make: (place: Place, leaf: string) => { readonly links: readonly HrefLink[]; readonly head?: string; readonly headers?: Record<string, string> },
+  make: (
+    place: Place,
+    leaf: string,
+  ) => { readonly links: readonly HrefLink[]; readonly head?: string; readonly headers?: Record<string, string> },
 ): Curio =>
   curio(name, about, (place, rest) => {
     const made = make(place, `${place.home}/leaf`);

@@ -17,21 +17,28 @@ export const CHARSET_TITLES: Readonly<Record<string, string>> = {
 };
 
 const page = (place: Place, title: string, declared: string): string =>
-  htmlText({ key: 1, title, site: place.site.name, bytes: 0, links: [anchor(`${place.home}/leaf`, 'leaf')] })
-    .replace('<meta charset="utf-8">', declared);
+  htmlText({ key: 1, title, site: place.site.name, bytes: 0, links: [anchor(`${place.home}/leaf`, 'leaf')] }).replace(
+    '<meta charset="utf-8">',
+    declared,
+  );
 
 const cyrillic = (text: string): Buffer =>
-  Buffer.from([...text].map((c) => {
-    const code = c.codePointAt(0) as number;
-    return code >= 0x410 && code <= 0x44f ? code - 0x410 + 0xc0 : code;
-  }));
+  Buffer.from(
+    [...text].map((c) => {
+      const code = c.codePointAt(0) as number;
+      return code >= 0x410 && code <= 0x44f ? code - 0x410 + 0xc0 : code;
+    }),
+  );
 
 /** The title in Shift_JIS; its fourth character ends with the byte of a backslash. */
 const SHIFT_JIS_TITLE = Buffer.from('93fa967b82cc955c836583588367', 'hex');
 
 const shiftJis = (place: Place): Buffer =>
-  Buffer.concat(page(place, '@TITLE@', '<meta charset="shift_jis">').split('@TITLE@').flatMap((part, n) =>
-    (n === 0 ? [Buffer.from(part)] : [SHIFT_JIS_TITLE, Buffer.from(part)])));
+  Buffer.concat(
+    page(place, '@TITLE@', '<meta charset="shift_jis">')
+      .split('@TITLE@')
+      .flatMap((part, n) => (n === 0 ? [Buffer.from(part)] : [SHIFT_JIS_TITLE, Buffer.from(part)])),
+  );
 
 interface Encoded {
   readonly type: string;
@@ -66,7 +73,9 @@ const compressed = (name: string, about: string, squeeze: (bytes: Uint8Array) =>
 const BOMB_BYTES = 16 * 1024 * 1024;
 let bombMade: Uint8Array | null = null;
 const bomb = (): Uint8Array =>
-  (bombMade ??= gzipSync(Buffer.concat([Buffer.from('<!doctype html><title>A bomb</title><p>'), Buffer.alloc(BOMB_BYTES, 'boom ')])));
+  (bombMade ??= gzipSync(
+    Buffer.concat([Buffer.from('<!doctype html><title>A bomb</title><p>'), Buffer.alloc(BOMB_BYTES, 'boom ')]),
+  ));
 
 const PNG = Buffer.from(
   '89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082',
@@ -74,7 +83,10 @@ const PNG = Buffer.from(
 );
 const PDF = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n');
 
-const only = (sheet: (place: Place) => Sheet): Curio['sheet'] => (place, rest) => (rest === '' ? sheet(place) : null);
+const only =
+  (sheet: (place: Place) => Sheet): Curio['sheet'] =>
+  (place, rest) =>
+    rest === '' ? sheet(place) : null;
 
 export const BODY_CURIOS: readonly Curio[] = [
   charset('windows-1251', {
@@ -102,20 +114,51 @@ export const BODY_CURIOS: readonly Curio[] = [
   compressed('gzip', 'a body in gzip', gzipSync),
   compressed('deflate', 'a body in deflate', deflateSync),
   compressed('brotli', 'a body in brotli', brotliCompressSync),
-  curio('gzip-bomb', 'a few KB of gzip that inflate to 16 MiB', only(() =>
-    sheetOf({ headers: { 'content-type': 'text/html', 'content-encoding': 'gzip' }, body: bomb }))),
-  curio('endless', 'a body that never ends', only((place) => ({ ...curioPage(place, 'Without end'), delivery: 'endless' }))),
+  curio(
+    'gzip-bomb',
+    'a few KB of gzip that inflate to 16 MiB',
+    only(() => sheetOf({ headers: { 'content-type': 'text/html', 'content-encoding': 'gzip' }, body: bomb })),
+  ),
+  curio(
+    'endless',
+    'a body that never ends',
+    only((place) => ({ ...curioPage(place, 'Without end'), delivery: 'endless' })),
+  ),
   curio('chunked', 'a body in chunks of odd sizes, with a leaf linked only inside', (place, rest) => {
     if (rest === '/leaf') return curioPage(place, 'A leaf of chunks');
     if (rest !== '') return null;
     return { ...curioPage(place, 'In chunks', { links: [anchor(`${place.home}/leaf`, 'leaf')] }), delivery: 'chunked' };
   }),
-  curio('empty', 'a page without a byte', only(() => textSheet('text/html', () => new Uint8Array(0)))),
-  curio('plain-text', 'plain text', only((place) => textSheet('text/plain; charset=utf-8', () => place.prose.blocks[0] as Buffer))),
-  curio('octets', 'text that calls itself octets', only((place) => textSheet('application/octet-stream', () => place.prose.blocks[1] as Buffer))),
-  curio('image-as-html', 'an image that calls itself HTML', only(() => textSheet('text/html', () => PNG))),
-  curio('image-unnamed', 'an image whose address does not tell', only(() => textSheet('image/png', () => PNG))),
-  curio('pdf-unnamed', 'a PDF whose address does not tell', only(() => textSheet('application/pdf', () => PDF))),
+  curio(
+    'empty',
+    'a page without a byte',
+    only(() => textSheet('text/html', () => new Uint8Array(0))),
+  ),
+  curio(
+    'plain-text',
+    'plain text',
+    only((place) => textSheet('text/plain; charset=utf-8', () => place.prose.blocks[0] as Buffer)),
+  ),
+  curio(
+    'octets',
+    'text that calls itself octets',
+    only((place) => textSheet('application/octet-stream', () => place.prose.blocks[1] as Buffer)),
+  ),
+  curio(
+    'image-as-html',
+    'an image that calls itself HTML',
+    only(() => textSheet('text/html', () => PNG)),
+  ),
+  curio(
+    'image-unnamed',
+    'an image whose address does not tell',
+    only(() => textSheet('image/png', () => PNG)),
+  ),
+  curio(
+    'pdf-unnamed',
+    'a PDF whose address does not tell',
+    only(() => textSheet('application/pdf', () => PDF)),
+  ),
   curio('odd-markup', 'unclosed tags, stray quotes and a null byte, with a leaf', (place, rest) => {
     if (rest === '/leaf') return curioPage(place, 'A leaf after odd markup');
     if (rest !== '') return null;
@@ -123,7 +166,8 @@ export const BODY_CURIOS: readonly Curio[] = [
     return sheetOf({
       headers: { 'content-type': 'text/html' },
       links: [leaf],
-      body: () => Buffer.from(`<title>Odd ${escapeHtml('<markup>')}</title><p <b a"b=c>x\0y<div></p></i>${leaf.markup}<table><a`),
+      body: () =>
+        Buffer.from(`<title>Odd ${escapeHtml('<markup>')}</title><p <b a"b=c>x\0y<div></p></i>${leaf.markup}<table><a`),
     });
   }),
 ];

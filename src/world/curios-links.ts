@@ -11,7 +11,10 @@ const PIXEL = Buffer.from('89504e470d0a1a0a', 'hex');
 export const LINK_CURIOS: readonly Curio[] = [
   pageWithLeaves('base-href', 'links against a base element', ({ home }) => ({
     head: `<base href="${path(home)}/deep/er/">`,
-    links: [marked(`${home}/deep/er/leaf`, '<a href="leaf">relative</a>'), marked(`${home}/deep/up`, '<a href="../up">up</a>')],
+    links: [
+      marked(`${home}/deep/er/leaf`, '<a href="leaf">relative</a>'),
+      marked(`${home}/deep/up`, '<a href="../up">up</a>'),
+    ],
   })),
   pageWithLeaves('entities', 'entities in an address', ({ home }) => ({
     links: [

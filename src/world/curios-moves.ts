@@ -59,19 +59,25 @@ export const TRAP_CURIOS: readonly Curio[] = [
     const turns = rest.split('/round').length - 1;
     const next = `${place.home}${'/round'.repeat(turns + 1)}/`;
     const written = turns === 0 ? `${place.home}/round/` : 'round/';
-    return curioPage(place, `Round ${turns}`, { links: [judged(anchor(next, 'round again', written), turns + 1, [REPEATS_SURE, REPEATS_MAX])] });
+    return curioPage(place, `Round ${turns}`, {
+      links: [judged(anchor(next, 'round again', written), turns + 1, [REPEATS_SURE, REPEATS_MAX])],
+    });
   }),
   curio('maze', 'a path with ever new segments', (place, rest) => {
     if (rest !== '' && !/^(\/room-\d+)+$/.test(rest)) return null;
     const depth = rest.split('/').length; // with the two segments of the home, less one
     const next = `${place.home}${rest}/room-${depth}`;
-    return curioPage(place, `Room ${depth - 1}`, { links: [judged(anchor(next, 'onwards'), depth + 2, [SEGMENTS_SURE, SEGMENTS_MAX])] });
+    return curioPage(place, `Room ${depth - 1}`, {
+      links: [judged(anchor(next, 'onwards'), depth + 2, [SEGMENTS_SURE, SEGMENTS_MAX])],
+    });
   }),
   curio('long', 'a query that doubles for ever', (place, rest) => {
     const letters = rest === '' ? 50 : (/^\?q=(a+)$/.exec(rest)?.[1] ?? '').length;
     if (letters === 0 || letters > LENGTH_MAX * 2) return null;
     const next = `${place.home}?q=${'a'.repeat(letters * 2)}`;
-    return curioPage(place, `A query of ${letters}`, { links: [judged(anchor(next, 'longer'), next.length, [LENGTH_SURE, LENGTH_MAX])] });
+    return curioPage(place, `A query of ${letters}`, {
+      links: [judged(anchor(next, 'longer'), next.length, [LENGTH_SURE, LENGTH_MAX])],
+    });
   }),
   curio('calendar', 'a year of months, each linked from the one before', (place, rest) => {
     const month = rest === '' ? 0 : Number(/^\?month=(\d{1,3})$/.exec(rest)?.[1] ?? -1);
@@ -81,22 +87,52 @@ export const TRAP_CURIOS: readonly Curio[] = [
   }),
 ];
 
-const page = (make: (place: Place) => Sheet): Curio['sheet'] => (place, rest) => (rest === '' ? make(place) : null);
+const page =
+  (make: (place: Place) => Sheet): Curio['sheet'] =>
+  (place, rest) =>
+    rest === '' ? make(place) : null;
 const RETRY_AFTER = { 'retry-after': '1' };
 
 /** Each costs its site some standing with a crawler, so a site carries one of these at the most. */
 export const TROUBLE_CURIOS: readonly Curio[] = [
-  curio('error-500', 'answers 500 for ever', page((place) => ({ ...failed(place, 500, 'Broken'), failing: true }))),
-  curio('busy-503', '503 with Retry-After: 1 at first, then a page', page((place) =>
-    ({ ...curioPage(place, 'No longer busy'), once: { status: 503, headers: RETRY_AFTER } }))),
-  curio('slow-page', 'takes `slowMs` to begin', page((place) => ({ ...curioPage(place, 'Slow'), delivery: 'slow' }))),
-  curio('truncated', 'closes half-way through its content-length', page((place) =>
-    ({ ...curioPage(place, 'Half of it'), failing: true, delivery: 'truncate' }))),
-  curio('busy-429', '429 with Retry-After: 1 at first, then a page', page((place) =>
-    ({ ...curioPage(place, 'No longer too many'), once: { status: 429, headers: RETRY_AFTER } }))),
-  curio('drip', 'a body that comes in drops over `slowMs`', page((place) => ({ ...curioPage(place, 'Drop by drop'), delivery: 'drip' }))),
-  curio('reset', 'the connection is reset instead of an answer', page((place) =>
-    ({ ...curioPage(place, 'Never seen'), failing: true, delivery: 'reset' }))),
-  curio('not-http', 'bytes that are not HTTP', page((place) =>
-    ({ ...curioPage(place, 'Never seen'), failing: true, delivery: 'garbage' }))),
+  curio(
+    'error-500',
+    'answers 500 for ever',
+    page((place) => ({ ...failed(place, 500, 'Broken'), failing: true })),
+  ),
+  curio(
+    'busy-503',
+    '503 with Retry-After: 1 at first, then a page',
+    page((place) => ({ ...curioPage(place, 'No longer busy'), once: { status: 503, headers: RETRY_AFTER } })),
+  ),
+  curio(
+    'slow-page',
+    'takes `slowMs` to begin',
+    page((place) => ({ ...curioPage(place, 'Slow'), delivery: 'slow' })),
+  ),
+  curio(
+    'truncated',
+    'closes half-way through its content-length',
+    page((place) => ({ ...curioPage(place, 'Half of it'), failing: true, delivery: 'truncate' })),
+  ),
+  curio(
+    'busy-429',
+    '429 with Retry-After: 1 at first, then a page',
+    page((place) => ({ ...curioPage(place, 'No longer too many'), once: { status: 429, headers: RETRY_AFTER } })),
+  ),
+  curio(
+    'drip',
+    'a body that comes in drops over `slowMs`',
+    page((place) => ({ ...curioPage(place, 'Drop by drop'), delivery: 'drip' })),
+  ),
+  curio(
+    'reset',
+    'the connection is reset instead of an answer',
+    page((place) => ({ ...curioPage(place, 'Never seen'), failing: true, delivery: 'reset' })),
+  ),
+  curio(
+    'not-http',
+    'bytes that are not HTTP',
+    page((place) => ({ ...curioPage(place, 'Never seen'), failing: true, delivery: 'garbage' })),
+  ),
 ];

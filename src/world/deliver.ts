@@ -107,21 +107,34 @@ export const deliver = (parcel: Parcel): UnderWay => {
   };
 
   switch (headOnly ? 'plain' : answer.delivery) {
-    case 'plain': sendPlain(); break;
+    case 'plain':
+      sendPlain();
+      break;
     case 'chunked':
       send(headOf(parcel, 'transfer-encoding: chunked'), chunksOf(answer.body), () => end(true, parcel.keep));
       break;
-    case 'slow': timer = setTimeout(sendPlain, parcel.slowMs); break;
-    case 'drip': sendDrops(); break;
-    case 'endless': sendForEver(); break;
+    case 'slow':
+      timer = setTimeout(sendPlain, parcel.slowMs);
+      break;
+    case 'drip':
+      sendDrops();
+      break;
+    case 'endless':
+      sendForEver();
+      break;
     case 'truncate': {
       const half = answer.body.subarray(0, answer.body.length >> 1);
       send(headOf(parcel, `content-length: ${answer.body.length}`), half, () => end(false, false));
       break;
     }
-    case 'garbage': send('', GARBAGE, () => end(false, false)); break;
-    case 'reset': end(false, false); break;
-    case 'hang': break;
+    case 'garbage':
+      send('', GARBAGE, () => end(false, false));
+      break;
+    case 'reset':
+      end(false, false);
+      break;
+    case 'hang':
+      break;
   }
   return {
     gone: () => {
@@ -129,7 +142,12 @@ export const deliver = (parcel: Parcel): UnderWay => {
       // An endless answer has no other end than this one.
       const whole = answer.delivery === 'endless' && sentAt > 0;
       // What was sent last is the latest moment that the caller surely was still there for.
-      return { status: sentAt > 0 ? answer.status : 0, whole, at: sentAt > 0 ? sentAt : performance.now(), kept: false };
+      return {
+        status: sentAt > 0 ? answer.status : 0,
+        whole,
+        at: sentAt > 0 ? sentAt : performance.now(),
+        kept: false,
+      };
     },
   };
 };

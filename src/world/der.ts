@@ -32,7 +32,8 @@ export const derObjectId = (dotted: string): Buffer => {
   const bytes = [first * 40 + second];
   for (const number of rest) {
     const septets = [number % 128];
-    for (let left = Math.floor(number / 128); left > 0; left = Math.floor(left / 128)) septets.unshift(0x80 | left % 128);
+    for (let left = Math.floor(number / 128); left > 0; left = Math.floor(left / 128))
+      septets.unshift(0x80 | (left % 128));
     bytes.push(...septets);
   }
   return der(OBJECT_ID, Buffer.from(bytes));

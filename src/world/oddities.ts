@@ -19,7 +19,10 @@ export const curiosOf = (site: Site, carriers: number): readonly Curio[] => {
   const count = Math.max(CURIOS_PER_SITE, Math.ceil(GENTLE.length / carriers));
   const chosen = Array.from({ length: count }, (_, n) => GENTLE[(site.ordinal * count + n) % GENTLE.length] as Curio);
   // One after the other in the first sites; after those, half of all sites are spared.
-  const trouble = TROUBLE_CURIOS[site.ordinal % (site.ordinal < TROUBLE_CURIOS.length ? TROUBLE_CURIOS.length : TROUBLE_CURIOS.length * 2)];
+  const trouble =
+    TROUBLE_CURIOS[
+      site.ordinal % (site.ordinal < TROUBLE_CURIOS.length ? TROUBLE_CURIOS.length : TROUBLE_CURIOS.length * 2)
+    ];
   return trouble ? [...chosen, trouble] : chosen;
 };
 

@@ -21,7 +21,10 @@ const PRIVATE_TEXT = 'User-agent: *\nDisallow: /private/\nAllow: /private/open/\
 const PRIVATE: Policy = {
   status: 200,
   text: PRIVATE_TEXT,
-  rules: [['forbid', '/private/'], ['allow', '/private/open/']],
+  rules: [
+    ['forbid', '/private/'],
+    ['allow', '/private/open/'],
+  ],
   crawlDelayMs: 0,
 };
 
@@ -31,7 +34,12 @@ const GROUPS: Policy = {
     '# Two groups: the first is for us, the second for the rest\n' +
     'User-agent: Gossamer\nAllow: /private/open/\nDisallow: /private/\nDisallow: /*.cgi$\nDisallow: /*?*session=\n\n' +
     'User-agent: *\nDisallow: /\n',
-  rules: [['allow', '/private/open/'], ['forbid', '/private/'], ['forbid', '/*.cgi$'], ['forbid', '/*?*session=']],
+  rules: [
+    ['allow', '/private/open/'],
+    ['forbid', '/private/'],
+    ['forbid', '/*.cgi$'],
+    ['forbid', '/*?*session='],
+  ],
   crawlDelayMs: 0,
 };
 
@@ -82,31 +90,41 @@ const plainPolicies: readonly Policy[] = [PRIVATE, refusal(404), SHOUTED, refusa
 export const policyOf = (plan: WorldPlan, site: Site, host: string): Policy => {
   if (!plan.oddities) return OPEN;
   switch (site.trait) {
-    case 'robots-groups': return GROUPS;
+    case 'robots-groups':
+      return GROUPS;
     case 'crawl-delay': {
       const crawlDelayMs = plan.crawlDelaySeconds * 1_000;
       return { ...PRIVATE, text: `${PRIVATE_TEXT}Crawl-delay: ${plan.crawlDelaySeconds}\n`, crawlDelayMs };
     }
-    case 'robots-500': return { ...NO_ONE, status: 500, text: 'something broke\n' };
+    case 'robots-500':
+      return { ...NO_ONE, status: 500, text: 'something broke\n' };
     case 'robots-moved':
-    case 'robots-moved-away': return PRIVATE;
-    case 'robots-per-host': return host.startsWith('blog.') ? NO_ONE : OPEN;
-    case 'robots-huge': return huge();
-    case 'all-reset': return { ...NO_ONE, status: 0 };
+    case 'robots-moved-away':
+      return PRIVATE;
+    case 'robots-per-host':
+      return host.startsWith('blog.') ? NO_ONE : OPEN;
+    case 'robots-huge':
+      return huge();
+    case 'all-reset':
+      return { ...NO_ONE, status: 0 };
     case 'plain':
     case 'http-only':
-    case 'upgrade': return plainPolicies[site.ordinal % plainPolicies.length] as Policy;
+    case 'upgrade':
+      return plainPolicies[site.ordinal % plainPolicies.length] as Policy;
     case 'slow':
     case 'tls-refused':
     case 'garbage':
-    case 'hang': return OPEN;
+    case 'hang':
+      return OPEN;
   }
 };
 
 /** Turns a pattern into an expression; our own patterns are few and harmless. */
 const expressionOf = (pattern: string): RegExp => {
   const ends = pattern.endsWith('$');
-  const literal = (ends ? pattern.slice(0, -1) : pattern).split('*').map((part) => part.replace(/[.?+^$()[\]{}|\\]/g, '\\$&'));
+  const literal = (ends ? pattern.slice(0, -1) : pattern)
+    .split('*')
+    .map((part) => part.replace(/[.?+^$()[\]{}|\\]/g, '\\$&'));
   return new RegExp(`^${literal.join('.*')}${ends ? '$' : ''}`);
 };
 const expressions = new Map<string, RegExp>();

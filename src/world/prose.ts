@@ -3,26 +3,131 @@
 import { diceFor, mix, pick } from './random.ts';
 
 export const NAMES: readonly string[] = [
-  'rose', 'fern', 'willow', 'thistle', 'clover', 'heather', 'juniper', 'marigold', 'aster', 'bramble', 'cedar', 'daisy',
-  'elder', 'foxglove', 'gorse', 'hazel', 'iris', 'jasmine', 'laurel', 'maple', 'nettle', 'olive', 'poppy', 'quince',
-  'rowan', 'sorrel', 'tansy', 'violet', 'walnut', 'yarrow', 'alder', 'birch',
+  'rose',
+  'fern',
+  'willow',
+  'thistle',
+  'clover',
+  'heather',
+  'juniper',
+  'marigold',
+  'aster',
+  'bramble',
+  'cedar',
+  'daisy',
+  'elder',
+  'foxglove',
+  'gorse',
+  'hazel',
+  'iris',
+  'jasmine',
+  'laurel',
+  'maple',
+  'nettle',
+  'olive',
+  'poppy',
+  'quince',
+  'rowan',
+  'sorrel',
+  'tansy',
+  'violet',
+  'walnut',
+  'yarrow',
+  'alder',
+  'birch',
 ];
 /** Users of a shared host: each is a site of its own. */
 export const PEOPLE: readonly string[] = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi'];
-export const SECTIONS: readonly string[] = ['garden', 'notes', 'stories', 'walks', 'recipes', 'letters', 'maps', 'birds'];
+export const SECTIONS: readonly string[] = [
+  'garden',
+  'notes',
+  'stories',
+  'walks',
+  'recipes',
+  'letters',
+  'maps',
+  'birds',
+];
 
-const ADJECTIVES = ['quiet', 'early', 'silver', 'patient', 'wandering', 'small', 'bright', 'northern', 'hollow', 'warm',
-  'distant', 'careful', 'old', 'green', 'sudden', 'gentle', 'crooked', 'honest', 'late', 'narrow'] as const;
-const NOUNS = ['river', 'orchard', 'lantern', 'harbour', 'meadow', 'letter', 'sparrow', 'kettle', 'window', 'bridge',
-  'garden', 'valley', 'candle', 'ferry', 'market', 'winter', 'stone', 'thread', 'clock', 'attic'] as const;
-const VERBS = ['follows', 'remembers', 'crosses', 'hides', 'warms', 'answers', 'carries', 'outlives', 'mends', 'watches',
-  'borrows', 'forgets', 'finds', 'leaves', 'counts', 'circles'] as const;
-const TAILS = ['before the rain', 'in the long evening', 'beside the mill', 'without a word', 'every other year',
-  'as the tide turns', 'beyond the last house', 'under a thin moon', 'at the edge of town', 'for no reason at all'] as const;
+const ADJECTIVES = [
+  'quiet',
+  'early',
+  'silver',
+  'patient',
+  'wandering',
+  'small',
+  'bright',
+  'northern',
+  'hollow',
+  'warm',
+  'distant',
+  'careful',
+  'old',
+  'green',
+  'sudden',
+  'gentle',
+  'crooked',
+  'honest',
+  'late',
+  'narrow',
+] as const;
+const NOUNS = [
+  'river',
+  'orchard',
+  'lantern',
+  'harbour',
+  'meadow',
+  'letter',
+  'sparrow',
+  'kettle',
+  'window',
+  'bridge',
+  'garden',
+  'valley',
+  'candle',
+  'ferry',
+  'market',
+  'winter',
+  'stone',
+  'thread',
+  'clock',
+  'attic',
+] as const;
+const VERBS = [
+  'follows',
+  'remembers',
+  'crosses',
+  'hides',
+  'warms',
+  'answers',
+  'carries',
+  'outlives',
+  'mends',
+  'watches',
+  'borrows',
+  'forgets',
+  'finds',
+  'leaves',
+  'counts',
+  'circles',
+] as const;
+const TAILS = [
+  'before the rain',
+  'in the long evening',
+  'beside the mill',
+  'without a word',
+  'every other year',
+  'as the tide turns',
+  'beyond the last house',
+  'under a thin moon',
+  'at the edge of town',
+  'for no reason at all',
+] as const;
 
 /** Made once: a page of 60 KB names forty others by their titles. */
 const TITLES: readonly string[] = ADJECTIVES.flatMap((adjective) =>
-  NOUNS.flatMap((noun) => TAILS.map((tail) => `The ${adjective} ${noun} ${tail}`)));
+  NOUNS.flatMap((noun) => TAILS.map((tail) => `The ${adjective} ${noun} ${tail}`)),
+);
 
 export const titleFor = (key: number): string => pick(TITLES, key);
 
@@ -55,7 +160,8 @@ const blockFor = (key: number): string => {
   const name = (): string => `${pick(NAMES, dice(1e6))}-${dice(1e4).toString(36)}`;
   let html = `<section class="${name()} block block--${word()}" id="s${dice(1e9).toString(36)}" data-module="${word()}" data-track='{"list":"${name()}","slot":${dice(40)}}'>\n`;
   for (let card = 0; html.length < BLOCK_BYTES - 400; card++) {
-    html += `  <div class="card ${name()}"><div class="card__media" style="aspect-ratio:${2 + dice(9)}/${2 + dice(5)}">` +
+    html +=
+      `  <div class="card ${name()}"><div class="card__media" style="aspect-ratio:${2 + dice(9)}/${2 + dice(5)}">` +
       `<img src="/media/${name()}/${dice(1e6)}.jpg" srcset="/media/${name()}-480.jpg 480w, /media/${name()}-960.jpg 960w" loading="lazy" alt=""></div>\n` +
       `    <div class="card__body"><p>${sentenceFor(mix(key, card))}${dice(3) === 0 ? ` ${sentenceFor(mix(key, ~card))}` : ''}</p>` +
       `<span class="card__meta ${name()}"><svg width="12" height="12" aria-hidden="true"><path d="M${dice(12)} ${dice(12)}l${dice(9)} ${dice(9)}z"/></svg></span></div></div>\n`;

@@ -44,7 +44,7 @@ export const createRecorder = (world: World, keep: boolean): RecorderInside => {
         endedAt: Infinity,
         status: 0,
         userAgent,
-        kind: robots === null ? 'page' as const : 'robots' as const,
+        kind: robots === null ? ('page' as const) : ('robots' as const),
         exempt: robots === 'away',
         whole: false,
       };

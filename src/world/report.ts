@@ -49,7 +49,10 @@ interface VisitSeen {
 
 export const reportOn = (world: World, requests: readonly Seen[], options: ReportOptions): Report => {
   const inOrder = requests.toSorted((a, b) => a.at - b.at);
-  const bySite = Map.groupBy(inOrder.filter((seen) => !seen.exempt), (seen) => seen.site);
+  const bySite = Map.groupBy(
+    inOrder.filter((seen) => !seen.exempt),
+    (seen) => seen.site,
+  );
   const pages = inOrder.filter((seen) => seen.kind === 'page');
   const { pages: wanted, forbidden, failing, tolerated } = world.reachable();
 

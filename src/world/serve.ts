@@ -59,30 +59,43 @@ export const serveWorld = async (world: World, options: ServeOptions = {}): Prom
     asked.add(url);
     return { answer: { ...answer, ...sheet.once, body: new Uint8Array(0) }, proper: false };
   };
-  const speak = (scheme: 'http' | 'https') => (socket: Socket): void =>
-    converse(socket, { scheme, slowMs: world.plan.slowMs, note: record.note, reply });
+  const speak =
+    (scheme: 'http' | 'https') =>
+    (socket: Socket): void =>
+      converse(socket, { scheme, slowMs: world.plan.slowMs, note: record.note, reply });
   const track = (socket: Socket): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   };
 
-  const hosts = world.sites.slice(0, CERTIFICATE_NAMES_MAX).flatMap((site) => site.hosts).slice(0, CERTIFICATE_NAMES_MAX);
+  const hosts = world.sites
+    .slice(0, CERTIFICATE_NAMES_MAX)
+    .flatMap((site) => site.hosts)
+    .slice(0, CERTIFICATE_NAMES_MAX);
   const { key, cert } = selfSigned(hosts);
   const http = createServer(speak('http')).on('connection', track);
-  const https = createTlsServer({
-    key,
-    cert,
-    // An error here tears the connection down in the middle of the handshake, which is what a refusing site does.
-    SNICallback: (name, answer) => (world.refusesTls(name.toLowerCase()) ? answer(new Error('TLS is refused here')) : answer(null)),
-  }, speak('https')).on('connection', track).on('tlsClientError', (_, socket) => socket.destroy());
+  const https = createTlsServer(
+    {
+      key,
+      cert,
+      // An error here tears the connection down in the middle of the handshake, which is what a refusing site does.
+      SNICallback: (name, answer) =>
+        world.refusesTls(name.toLowerCase()) ? answer(new Error('TLS is refused here')) : answer(null),
+    },
+    speak('https'),
+  )
+    .on('connection', track)
+    .on('tlsClientError', (_, socket) => socket.destroy());
 
   const close = async (): Promise<void> => {
     const stopped = Promise.all([stop(http), stop(https)]);
     for (const socket of sockets) socket.destroy();
     await stopped;
   };
-  const listenBoth = async (): Promise<{ http: number; https: number }> =>
-    ({ http: await listen(http, httpPort, host), https: await listen(https, httpsPort, host) });
+  const listenBoth = async (): Promise<{ http: number; https: number }> => ({
+    http: await listen(http, httpPort, host),
+    https: await listen(https, httpsPort, host),
+  });
   const ports = await listenBoth().catch(async (fault: unknown) => {
     await close();
     throw fault;

@@ -8,16 +8,7 @@ export interface Request {
 }
 
 /** How the bytes of an answer travel. */
-export type Delivery =
-  | 'plain'
-  | 'chunked'
-  | 'slow'
-  | 'drip'
-  | 'endless'
-  | 'truncate'
-  | 'reset'
-  | 'hang'
-  | 'garbage';
+export type Delivery = 'plain' | 'chunked' | 'slow' | 'drip' | 'endless' | 'truncate' | 'reset' | 'hang' | 'garbage';
 
 export interface Answer {
   readonly status: number;
@@ -73,7 +64,12 @@ export const textSheet = (type: string, body: () => Uint8Array): Sheet =>
   sheetOf({ headers: { 'content-type': type }, body });
 
 /** Fails in this way for ever. */
-export const brokenSheet = (delivery: Delivery, whole: Sheet = blank): Sheet => ({ ...whole, links: [], failing: true, delivery });
+export const brokenSheet = (delivery: Delivery, whole: Sheet = blank): Sheet => ({
+  ...whole,
+  links: [],
+  failing: true,
+  delivery,
+});
 
 export const answerOf = (sheet: Sheet): Answer => ({
   status: sheet.status,

@@ -43,10 +43,14 @@ const hostsOf = (name: string, index: number, trait: Trait): readonly string[] =
   if (trait === 'robots-per-host') return [name, `blog.${name}`];
   if (name.endsWith(SHARED_HOST)) return [name];
   switch (index % 4) {
-    case 0: return index % 8 === 0 ? [`www.${name}`, name, `blog.${name}`] : [name];
-    case 1: return [`www.${name}`, name];
-    case 2: return [name, `blog.${name}`, `shop.${name}`];
-    default: return [name];
+    case 0:
+      return index % 8 === 0 ? [`www.${name}`, name, `blog.${name}`] : [name];
+    case 1:
+      return [`www.${name}`, name];
+    case 2:
+      return [name, `blog.${name}`, `shop.${name}`];
+    default:
+      return [name];
   }
 };
 
@@ -64,7 +68,7 @@ const sizesOf = (plan: WorldPlan, ceilings: readonly number[]): number[] => {
   let stride = Math.max(1, Math.round(plan.sites * 0.618));
   while (gcd(stride, plan.sites) !== 1) stride++;
   // Hot sites must not all be among the first, where the traits are.
-  const weights = ceilings.map((_, i) => ((i * stride) % plan.sites + 1) ** -0.8);
+  const weights = ceilings.map((_, i) => (((i * stride) % plan.sites) + 1) ** -0.8);
   const sizes = ceilings.map(() => 1);
   let left = plan.pages - plan.sites;
   while (left > 0) {
@@ -93,8 +97,13 @@ const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
 
 export const makeSites = (plan: WorldPlan): readonly Site[] => {
   const indices = Array.from({ length: plan.sites }, (_, i) => i);
-  const traits = indices.map((i) => (plan.oddities && !isSeeded(i) ? traitOf(i - 1 - Math.floor(i / SEED_EVERY)) : 'plain'));
-  const sizes = sizesOf(plan, traits.map((trait) => Math.min(TRAITS[trait].pagesMax ?? plan.sitePagesMax, plan.sitePagesMax)));
+  const traits = indices.map((i) =>
+    plan.oddities && !isSeeded(i) ? traitOf(i - 1 - Math.floor(i / SEED_EVERY)) : 'plain',
+  );
+  const sizes = sizesOf(
+    plan,
+    traits.map((trait) => Math.min(TRAITS[trait].pagesMax ?? plan.sitePagesMax, plan.sitePagesMax)),
+  );
   let carriers = 0;
   return indices.map((index) => {
     const trait = traits[index] as Trait;

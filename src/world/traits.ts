@@ -30,7 +30,7 @@ export type Trait =
 const LEAVES = 3;
 
 export const TRAITS: Readonly<Record<Trait, TraitAbout>> = {
-  'plain': { about: 'healthy; its robots.txt is one of five plain kinds', bare: false },
+  plain: { about: 'healthy; its robots.txt is one of five plain kinds', bare: false },
   'robots-groups': {
     about: 'robots.txt forbids all to `*`, and to gossamer only some paths, with wildcards and `$`',
     bare: false,
@@ -41,23 +41,59 @@ export const TRAITS: Readonly<Record<Trait, TraitAbout>> = {
   'robots-moved': { about: 'robots.txt redirects twice within the site', bare: false },
   'robots-moved-away': { about: 'robots.txt redirects to another site', bare: false },
   'robots-per-host': { about: 'robots.txt of `blog.` forbids all, that of the bare name nothing', bare: false },
-  'robots-huge': { about: 'robots.txt has 640 KB, with BOM and CRLF; rules for us stand at its head and at 300 KB', bare: false },
-  'all-reset': { about: 'every request, robots.txt too, is answered by a reset of the connection', bare: true, pagesMax: LEAVES },
-  'slow': { about: 'every page takes `slowMs` to begin', bare: true, pagesMax: LEAVES },
-  'upgrade': { about: 'linked over http, where every path redirects to https', bare: false, scheme: 'https' },
-  'tls-refused': { about: 'linked over https, but every TLS handshake is reset', bare: true, pagesMax: LEAVES, scheme: 'https' },
-  'garbage': { about: 'pages but the front page are answered with bytes that are not HTTP', bare: true, pagesMax: LEAVES },
-  'hang': { about: 'pages but the front page are never answered; each costs a timeout', bare: true, pagesMax: LEAVES },
+  'robots-huge': {
+    about: 'robots.txt has 640 KB, with BOM and CRLF; rules for us stand at its head and at 300 KB',
+    bare: false,
+  },
+  'all-reset': {
+    about: 'every request, robots.txt too, is answered by a reset of the connection',
+    bare: true,
+    pagesMax: LEAVES,
+  },
+  slow: { about: 'every page takes `slowMs` to begin', bare: true, pagesMax: LEAVES },
+  upgrade: { about: 'linked over http, where every path redirects to https', bare: false, scheme: 'https' },
+  'tls-refused': {
+    about: 'linked over https, but every TLS handshake is reset',
+    bare: true,
+    pagesMax: LEAVES,
+    scheme: 'https',
+  },
+  garbage: {
+    about: 'pages but the front page are answered with bytes that are not HTTP',
+    bare: true,
+    pagesMax: LEAVES,
+  },
+  hang: { about: 'pages but the front page are never answered; each costs a timeout', bare: true, pagesMax: LEAVES },
 };
 
 /** In order of use: a world with few sites has the first of them. */
 const ORDER: readonly Trait[] = [
-  'robots-groups', 'crawl-delay', 'http-only', 'robots-500', 'robots-moved', 'robots-moved-away', 'robots-per-host',
-  'robots-huge', 'all-reset', 'slow', 'upgrade', 'tls-refused', 'garbage', 'hang', 'robots-500',
+  'robots-groups',
+  'crawl-delay',
+  'http-only',
+  'robots-500',
+  'robots-moved',
+  'robots-moved-away',
+  'robots-per-host',
+  'robots-huge',
+  'all-reset',
+  'slow',
+  'upgrade',
+  'tls-refused',
+  'garbage',
+  'hang',
+  'robots-500',
 ];
 /** Harmless enough for a large share of all sites; the failing ones cost timeouts and stay few. */
 const OFTEN: readonly Trait[] = [
-  'robots-groups', 'crawl-delay', 'http-only', 'robots-moved', 'robots-moved-away', 'robots-per-host', 'upgrade', 'slow',
+  'robots-groups',
+  'crawl-delay',
+  'http-only',
+  'robots-moved',
+  'robots-moved-away',
+  'robots-per-host',
+  'upgrade',
+  'slow',
 ];
 
 /** The trait of the nth site that is not a seed: beyond the first of each, two of three are plain. */

@@ -31,7 +31,12 @@ interface Step {
 const HOPS_MAX = 5;
 
 export const reachableFrom = (ground: Ground): Reachable => {
-  const sets = { pages: new Set<string>(), forbidden: new Set<string>(), failing: new Set<string>(), tolerated: new Set<string>() };
+  const sets = {
+    pages: new Set<string>(),
+    forbidden: new Set<string>(),
+    failing: new Set<string>(),
+    tolerated: new Set<string>(),
+  };
   const open: Step[] = [];
   for (const line of ground.seeds()) {
     if (line.includes('://')) {

@@ -85,10 +85,15 @@ export const createWorld = (plan: WorldPlan): World => {
     const origin = originOf(site);
     const links: HrefLink[] = [];
     if (site.seeded) {
-      for (const other of sites.slice(site.index + 1, site.index + SEED_EVERY)) links.push(anchor(entryTo(other), other.name));
+      for (const other of sites.slice(site.index + 1, site.index + SEED_EVERY))
+        links.push(anchor(entryTo(other), other.name));
     }
     if (!plan.oddities) return links;
-    const paths = [FORBIDDEN_PATH, EXCEPTED_PATH, ...(site.trait === 'robots-groups' ? GROUPS_PATHS.map(([path]) => path) : [])];
+    const paths = [
+      FORBIDDEN_PATH,
+      EXCEPTED_PATH,
+      ...(site.trait === 'robots-groups' ? GROUPS_PATHS.map(([path]) => path) : []),
+    ];
     for (const path of paths) links.push(anchor(origin + path, `see ${path}`, path));
     for (const curio of curiosOf(site, carriers)) links.push(...curio.entries(placeOf(site, curio.name)));
     return links;
@@ -128,8 +133,10 @@ export const createWorld = (plan: WorldPlan): World => {
 
   const specialPage = (site: Site, path: string): Sheet | null => {
     if (!plan.oddities) return null;
-    const special = path === FORBIDDEN_PATH || path === EXCEPTED_PATH
-      || (site.trait === 'robots-groups' && GROUPS_PATHS.some(([known]) => known === path));
+    const special =
+      path === FORBIDDEN_PATH ||
+      path === EXCEPTED_PATH ||
+      (site.trait === 'robots-groups' && GROUPS_PATHS.some(([known]) => known === path));
     if (special) return htmlSheet({ key: 1, title: `At ${path}`, site: site.name, links: [], bytes: 0 }, prose);
     const [, name = '', rest = ''] = /^\/curios\/([a-z0-9-]+)(.*)$/.exec(path) ?? [];
     const curio = curioNamed(name);

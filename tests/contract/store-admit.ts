@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict';
 
 import type { Admitted } from '../../src/frontier/store.ts';
-import { ask, claimBySite, claimOne, DELAY_MS, link, linksOf, paceAfter, settlementOf, walkLine } from './store-scene.ts';
+import {
+  ask,
+  claimBySite,
+  claimOne,
+  DELAY_MS,
+  link,
+  linksOf,
+  paceAfter,
+  settlementOf,
+  walkLine,
+} from './store-scene.ts';
 import type { Behaviour } from './store-scene.ts';
 
 const admittedAs = (admitted: number, seen: number): Admitted => ({ admitted, seen, forgotten: 0, full: [] });
@@ -101,7 +111,9 @@ export const admitContract = (it: Behaviour): void => {
   it('a link to a parked site is parked, one to a held site is held', async ({ store, clock }) => {
     await store.admit([...linksOf('p.example', 2), ...linksOf('h.example', 2)]);
     const visits = await claimBySite(store);
-    await store.settle([...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })));
+    await store.settle(
+      [...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })),
+    );
     clock.advance(DELAY_MS);
     assert.deepEqual(await store.claim(ask({ sitePagesMax: 1 })), { visits: [], nextDueAt: null });
     await store.admit([link('p.example/3'), link('p.example/4', { first: true }), link('h.example/3')]);
@@ -113,8 +125,18 @@ export const admitContract = (it: Behaviour): void => {
 
   it('a site whose line is full takes no more: what comes is counted and forgotten', async (scene) => {
     const { store } = scene;
-    assert.deepEqual(await store.admit([...linksOf('a.example', 5), link('b.example/1')], 3), { admitted: 4, seen: 0, forgotten: 2, full: ['a.example'] });
-    assert.deepEqual(await store.admit([link('a.example/1'), link('a.example/4')], 3), { admitted: 0, seen: 1, forgotten: 1, full: ['a.example'] });
+    assert.deepEqual(await store.admit([...linksOf('a.example', 5), link('b.example/1')], 3), {
+      admitted: 4,
+      seen: 0,
+      forgotten: 2,
+      full: ['a.example'],
+    });
+    assert.deepEqual(await store.admit([link('a.example/1'), link('a.example/4')], 3), {
+      admitted: 0,
+      seen: 1,
+      forgotten: 1,
+      full: ['a.example'],
+    });
     const census = await store.census();
     assert.deepEqual([census.waiting, census.forgotten], [4, 3]);
     assert.deepEqual((await walkLine(scene)).sort(), ['/1', '/1', '/2', '/3']);
@@ -124,7 +146,12 @@ export const admitContract = (it: Behaviour): void => {
     await scene.store.admit(linksOf('a.example', 4), 2);
     await scene.crash();
     await scene.store.settle([settlementOf(await claimOne(scene.store))]);
-    assert.deepEqual(await scene.store.admit([link('a.example/2'), link('a.example/4'), link('a.example/3')], 2), { admitted: 1, seen: 1, forgotten: 1, full: ['a.example'] });
+    assert.deepEqual(await scene.store.admit([link('a.example/2'), link('a.example/4'), link('a.example/3')], 2), {
+      admitted: 1,
+      seen: 1,
+      forgotten: 1,
+      full: ['a.example'],
+    });
     scene.clock.advance(DELAY_MS);
     assert.deepEqual(await walkLine(scene), ['/2', '/4']);
     assert.equal((await scene.store.census()).forgotten, 3);
@@ -144,7 +171,9 @@ export const admitContract = (it: Behaviour): void => {
   it('a parked or held site that is full takes no more either', async ({ store, clock }) => {
     await store.admit([...linksOf('p.example', 2), ...linksOf('h.example', 2)]);
     const visits = await claimBySite(store);
-    await store.settle([...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })));
+    await store.settle(
+      [...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })),
+    );
     clock.advance(DELAY_MS);
     await store.claim(ask({ sitePagesMax: 1 }));
     assert.equal((await store.admit([link('p.example/3'), link('h.example/3')], 1)).forgotten, 2);

@@ -4,7 +4,17 @@ import assert from 'node:assert/strict';
 
 import { shardOf } from '../../src/url/shard.ts';
 import {
-  ALL_SHARDS, ask, claimBySite, claimOne, DELAY_MS, link, linksOf, pageOf, paceAfter, settlementOf, sitesInShard,
+  ALL_SHARDS,
+  ask,
+  claimBySite,
+  claimOne,
+  DELAY_MS,
+  link,
+  linksOf,
+  pageOf,
+  paceAfter,
+  settlementOf,
+  sitesInShard,
 } from './store-scene.ts';
 import type { Behaviour } from './store-scene.ts';
 
@@ -90,8 +100,14 @@ export const claimContract = (it: Behaviour): void => {
     clock.advance(1_000);
     const order = [sites[1], sites[3], sites[0], sites[2]];
     const early = await store.claim(ask({ visits: 3 }));
-    assert.deepEqual(early.visits.map((visit) => visit.site), order.slice(0, 3));
-    assert.deepEqual((await store.claim(ask())).visits.map((visit) => visit.site), order.slice(3));
+    assert.deepEqual(
+      early.visits.map((visit) => visit.site),
+      order.slice(0, 3),
+    );
+    assert.deepEqual(
+      (await store.claim(ask())).visits.map((visit) => visit.site),
+      order.slice(3),
+    );
   });
 
   it('no more visits are given than were asked for', async ({ store }) => {
@@ -111,9 +127,14 @@ export const claimContract = (it: Behaviour): void => {
     const some = await store.claim(ask({ shards: [7], visits: 1 }));
     assert.ok(some.nextDueAt !== null && some.nextDueAt <= clock.now(), 'a site that is due already is the next one');
     const visits = [...some.visits, ...(await store.claim(ask())).visits];
-    const dueAt = new Map([[early, clock.now() + 3_000], [late, clock.now() + 4_000], [elsewhere, clock.now() + 50]]);
-    await store.settle(visits.map((visit) =>
-      settlementOf(visit, { pace: paceAfter(visit, { dueAt: dueAt.get(visit.site) ?? 0 }) })));
+    const dueAt = new Map([
+      [early, clock.now() + 3_000],
+      [late, clock.now() + 4_000],
+      [elsewhere, clock.now() + 50],
+    ]);
+    await store.settle(
+      visits.map((visit) => settlementOf(visit, { pace: paceAfter(visit, { dueAt: dueAt.get(visit.site) ?? 0 }) })),
+    );
     assert.equal((await store.claim(ask({ shards: [7] }))).nextDueAt, dueAt.get(early));
     assert.equal((await store.claim(ask())).nextDueAt, dueAt.get(elsewhere));
     clock.advance(3_000);
@@ -156,10 +177,12 @@ export const claimContract = (it: Behaviour): void => {
     for (let round = 0; round < 2; round++) {
       const { visits } = await store.claim(ask({ sitePagesMax: 2 }));
       assert.equal(visits.length, 2);
-      await store.settle(visits.map((visit) => {
-        const answered = visit.site === 'a.example' || round > 0;
-        return settlementOf(visit, { page: pageOf(visit, { outcome: answered ? 'fetched' : 'robots-denied' }) });
-      }));
+      await store.settle(
+        visits.map((visit) => {
+          const answered = visit.site === 'a.example' || round > 0;
+          return settlementOf(visit, { page: pageOf(visit, { outcome: answered ? 'fetched' : 'robots-denied' }) });
+        }),
+      );
       clock.advance(DELAY_MS);
     }
     await store.admit([link('b.example/3')]);

@@ -4,7 +4,17 @@ import assert from 'node:assert/strict';
 
 import { CLAIMS_MAX } from '../../src/frontier/store.ts';
 import { knownTotal } from '../../src/model/census.ts';
-import { ask, claimBySite, claimOne, DELAY_MS, link, linksOf, recordsOf, settlementOf, walkLine } from './store-scene.ts';
+import {
+  ask,
+  claimBySite,
+  claimOne,
+  DELAY_MS,
+  link,
+  linksOf,
+  recordsOf,
+  settlementOf,
+  walkLine,
+} from './store-scene.ts';
 import type { Behaviour } from './store-scene.ts';
 
 export const crashContract = (it: Behaviour): void => {
@@ -26,7 +36,13 @@ export const crashContract = (it: Behaviour): void => {
   it('a crash keeps the clocks of sites that were not under visit', async (scene) => {
     await scene.store.admit(linksOf('a.example', 2));
     const visit = await claimOne(scene.store);
-    const pace = { dueAt: scene.clock.now() + 70_000, delayMs: 8_000, crawlDelayMs: 8_000, responseMs: 12.5, failures: 3 };
+    const pace = {
+      dueAt: scene.clock.now() + 70_000,
+      delayMs: 8_000,
+      crawlDelayMs: 8_000,
+      responseMs: 12.5,
+      failures: 3,
+    };
     await scene.store.settle([settlementOf(visit, { pace })]);
     await scene.crash();
     scene.clock.advance(69_999);
@@ -38,11 +54,15 @@ export const crashContract = (it: Behaviour): void => {
   it('everything that was answered is there after a crash', async (scene) => {
     await scene.store.admit(Array.from({ length: 50 }, (_, i) => linksOf(`s${i}.example`, 3)).flat());
     const { visits } = await scene.store.claim(ask({ visits: 30 }));
-    await scene.store.settle(visits.map((visit, i) => settlementOf(visit, {
-      records: recordsOf(visit.site),
-      parked: i < 5,
-      fate: i % 7 === 6 ? 'retry' : 'settled',
-    })));
+    await scene.store.settle(
+      visits.map((visit, i) =>
+        settlementOf(visit, {
+          records: recordsOf(visit.site),
+          parked: i < 5,
+          fate: i % 7 === 6 ? 'retry' : 'settled',
+        }),
+      ),
+    );
     const before = await scene.store.census();
     const rows = await scene.pages();
     await scene.crash();
@@ -50,7 +70,12 @@ export const crashContract = (it: Behaviour): void => {
     const { changes: __, ...expected } = before;
     assert.deepEqual(after, expected);
     assert.deepEqual(await scene.pages(), rows);
-    assert.deepEqual(await scene.store.admit(linksOf('s7.example', 4)), { admitted: 1, seen: 3, forgotten: 0, full: [] });
+    assert.deepEqual(await scene.store.admit(linksOf('s7.example', 4)), {
+      admitted: 1,
+      seen: 3,
+      forgotten: 0,
+      full: [],
+    });
   });
 
   it('what was not answered is there whole or not at all', async (scene) => {
@@ -82,7 +107,9 @@ export const crashContract = (it: Behaviour): void => {
     assert.deepEqual((await scene.store.census()).archive, archive);
     scene.clock.advance(DELAY_MS);
     await scene.store.settle([settlementOf(await claimOne(scene.store), { records: recordsOf('two') })]);
-    const texts = (await scene.pages()).map(({ place }) => place && new TextDecoder().decode(scene.archive.read(place)));
+    const texts = (await scene.pages()).map(
+      ({ place }) => place && new TextDecoder().decode(scene.archive.read(place)),
+    );
     assert.deepEqual(texts, ['response one;', 'response two;']);
   });
 
@@ -104,7 +131,10 @@ export const crashContract = (it: Behaviour): void => {
       await scene.crash();
       scene.clock.advance(DELAY_MS);
     }
-    assert.deepEqual((await scene.pages()).map((row) => [row.url, row.outcome]), [['https://a.example/1', 'gave-up']]);
+    assert.deepEqual(
+      (await scene.pages()).map((row) => [row.url, row.outcome]),
+      [['https://a.example/1', 'gave-up']],
+    );
     assert.equal((await claimOne(scene.store)).link.url, 'https://a.example/2');
   });
 
@@ -121,12 +151,17 @@ export const crashContract = (it: Behaviour): void => {
   it('parked and held sites stay so over a crash', async (scene) => {
     await scene.store.admit([...linksOf('p.example', 3), ...linksOf('h.example', 3)]);
     const visits = await claimBySite(scene.store);
-    await scene.store.settle([...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })));
+    await scene.store.settle(
+      [...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })),
+    );
     scene.clock.advance(DELAY_MS);
     await scene.store.claim(ask({ sitePagesMax: 1 }));
     await scene.crash();
     const census = await scene.store.census();
-    assert.deepEqual([census.waiting, census.parked, census.held, census.sites.parked, census.sites.held], [0, 2, 2, 1, 1]);
+    assert.deepEqual(
+      [census.waiting, census.parked, census.held, census.sites.parked, census.sites.held],
+      [0, 2, 2, 1, 1],
+    );
     assert.deepEqual((await scene.store.claim(ask())).visits, []);
   });
 };

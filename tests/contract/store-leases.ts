@@ -23,7 +23,11 @@ export const leaseContract = (it: Behaviour): void => {
     assert.ok(second.tries < TRIES_MAX);
   });
 
-  it('a settlement whose lease ran out is refused, whether or not another has the site', async ({ store, clock, archive }) => {
+  it('a settlement whose lease ran out is refused, whether or not another has the site', async ({
+    store,
+    clock,
+    archive,
+  }) => {
     await store.admit([link('a.example/')]);
     const first = await claimOne(store, { leaseMs: LEASE_MS });
     clock.advance(LEASE_MS);

@@ -37,12 +37,21 @@ export interface Model {
 }
 
 export const createModel = (): Model => ({
-  sites: new Map(), seen: new Set(), leases: new Set(), robots: new Map(), settled: [], marks: {}, archivedBytes: 0, forgotten: 0, changes: 0,
+  sites: new Map(),
+  seen: new Set(),
+  leases: new Set(),
+  robots: new Map(),
+  settled: [],
+  marks: {},
+  archivedBytes: 0,
+  forgotten: 0,
+  changes: 0,
 });
 
 export const sitesOf = (model: Model): ModelSite[] => [...model.sites.values()];
 
-export const leasedVisits = (model: Model): Visit[] => sitesOf(model).flatMap((site) => (site.lease ? [site.lease.visit] : []));
+export const leasedVisits = (model: Model): Visit[] =>
+  sitesOf(model).flatMap((site) => (site.lease ? [site.lease.visit] : []));
 
 const pagesOf = (model: Model): number => sitesOf(model).reduce((sum, site) => sum + site.pages, 0);
 
@@ -53,7 +62,11 @@ const earliest = (sites: readonly ModelSite[]): number | null =>
   sites.length === 0 ? null : Math.min(...sites.map((site) => site.pace.dueAt));
 
 /** What a store must answer: which of these links are new, and for which there is no room. */
-export const followAdmit = (model: Model, links: readonly Link[], { siteWaitingMax, now }: { siteWaitingMax: number; now: number }): Admitted => {
+export const followAdmit = (
+  model: Model,
+  links: readonly Link[],
+  { siteWaitingMax, now }: { siteWaitingMax: number; now: number },
+): Admitted => {
   const room = new Map(sitesOf(model).map((site) => [site.name, siteWaitingMax - site.line.length]));
   const full = new Set<string>();
   let forgotten = 0;
@@ -68,7 +81,15 @@ export const followAdmit = (model: Model, links: readonly Link[], { siteWaitingM
   for (const link of fresh) {
     if (model.sites.has(link.site)) continue;
     const pace = { dueAt: now, delayMs: 0, crawlDelayMs: 0, responseMs: 0, failures: 0 };
-    model.sites.set(link.site, { name: link.site, state: 'open', pace, visited: false, pages: 0, line: [], lease: null });
+    model.sites.set(link.site, {
+      name: link.site,
+      state: 'open',
+      pace,
+      visited: false,
+      pages: 0,
+      line: [],
+      lease: null,
+    });
   }
   const entries = (first: boolean, site: string): ModelSite['line'] =>
     fresh.filter((link) => link.first === first && link.site === site).map((link) => ({ link, tries: 0 }));
@@ -90,14 +111,21 @@ const siteNamed = (model: Model, name: string): ModelSite => {
  * own choice: so the model takes over what it chose, if it was free to. With a site limit, it must have
  * room for all that are due: otherwise it is also its choice how many sites over the limit it meets.
  */
-export const followClaim = (model: Model, { asked, claimed, now }: { asked: Ask; claimed: Claimed; now: number }): void => {
+export const followClaim = (
+  model: Model,
+  { asked, claimed, now }: { asked: Ask; claimed: Claimed; now: number },
+): void => {
   const mine = readySites(model).filter((site) => asked.shards.includes(shardOf(site.name)));
   const due = mine.filter((site) => site.pace.dueAt <= now);
   const over = due.filter((site) => asked.sitePagesMax !== null && site.pages >= asked.sitePagesMax);
   const free = new Set(due.filter((site) => !over.includes(site)));
   const pagesLeft = asked.pagesMax === null ? Infinity : asked.pagesMax - pagesOf(model) - leasedVisits(model).length;
   const room = Math.max(0, Math.min(asked.visits, pagesLeft));
-  assert.equal(claimed.visits.length, Math.min(room, free.size), 'as many visits as there is room for and sites are due');
+  assert.equal(
+    claimed.visits.length,
+    Math.min(room, free.size),
+    'as many visits as there is room for and sites are due',
+  );
   const lastDueAt = new Map<number, number>();
   for (const visit of claimed.visits) {
     const site = siteNamed(model, visit.site);
@@ -108,7 +136,10 @@ export const followClaim = (model: Model, { asked, claimed, now }: { asked: Ask;
     followVisit(model, visit, { asked, now });
   }
   for (const site of free) {
-    assert.ok(site.pace.dueAt >= (lastDueAt.get(shardOf(site.name)) ?? 0), `${site.name} is due longer, and was passed over`);
+    assert.ok(
+      site.pace.dueAt >= (lastDueAt.get(shardOf(site.name)) ?? 0),
+      `${site.name} is due longer, and was passed over`,
+    );
   }
   for (const site of over) site.state = 'held';
   const nextDueAt = earliest(mine.filter((site) => site.state === 'open' && !site.lease));
@@ -124,7 +155,11 @@ const followVisit = (model: Model, visit: Visit, { asked, now }: { asked: Ask; n
   assert.equal(visit.tries, head.tries + 1, `tries of ${visit.link.url}`);
   assert.equal(visit.claimedAt, now);
   // Before its first visit a site has no delay of its own to speak of.
-  assert.deepEqual(visit.pace, site.visited ? site.pace : { ...site.pace, delayMs: visit.pace.delayMs }, 'the former pace');
+  assert.deepEqual(
+    visit.pace,
+    site.visited ? site.pace : { ...site.pace, delayMs: visit.pace.delayMs },
+    'the former pace',
+  );
   assert.deepEqual(visit.robots, model.robots.get(new URL(visit.link.url).origin) ?? null, 'the rules of its origin');
   assert.ok(!model.leases.has(visit.lease), `lease ${visit.lease} was given before`);
   model.leases.add(visit.lease);
@@ -152,7 +187,8 @@ export const followSettle = (model: Model, settlements: readonly Settlement[]): 
 
 const followPage = (model: Model, site: ModelSite, { page, records }: Settlement): void => {
   assert.ok(page);
-  const record = records && new TextDecoder().decode(records.bytes.subarray(records.pageAt, records.pageAt + records.pageLength));
+  const record =
+    records && new TextDecoder().decode(records.bytes.subarray(records.pageAt, records.pageAt + records.pageLength));
   model.settled.push({ url: page.url, outcome: page.outcome, record });
   model.archivedBytes += records?.bytes.length ?? 0;
   if (page.outcome in ANSWERED_OUTCOMES) site.pages++;
@@ -186,19 +222,22 @@ export const checkCensus = (model: Model, census: Census): void => {
   for (const { outcome } of model.settled) byOutcome[outcome] = (byOutcome[outcome] ?? 0) + 1;
   const ready = readySites(model);
   const { waiting, leased, parked, held, pages, sites, sitesDue, settled, forgotten, archivedBytes, marks } = census;
-  assert.deepEqual({ waiting, leased, parked, held, pages, sites, sitesDue, settled, forgotten, archivedBytes, marks }, {
-    waiting: links(inState('open')),
-    leased: leasedVisits(model).length,
-    parked: links(inState('parked')),
-    held: links(inState('held')),
-    pages: pagesOf(model),
-    sites: { known: model.sites.size, parked: inState('parked').length, held: inState('held').length },
-    sitesDue: ready.filter((site) => site.pace.dueAt <= census.now).length,
-    settled: byOutcome,
-    forgotten: model.forgotten,
-    archivedBytes: model.archivedBytes,
-    marks: model.marks,
-  });
+  assert.deepEqual(
+    { waiting, leased, parked, held, pages, sites, sitesDue, settled, forgotten, archivedBytes, marks },
+    {
+      waiting: links(inState('open')),
+      leased: leasedVisits(model).length,
+      parked: links(inState('parked')),
+      held: links(inState('held')),
+      pages: pagesOf(model),
+      sites: { known: model.sites.size, parked: inState('parked').length, held: inState('held').length },
+      sitesDue: ready.filter((site) => site.pace.dueAt <= census.now).length,
+      settled: byOutcome,
+      forgotten: model.forgotten,
+      archivedBytes: model.archivedBytes,
+      marks: model.marks,
+    },
+  );
   assert.equal(knownTotal(census), model.seen.size, 'every link is in exactly one state');
   if (sitesDue === 0) {
     assert.equal(census.next?.dueAt ?? null, earliest(ready), 'when the next site is due');

@@ -46,35 +46,37 @@ export interface Scene {
 export type Behaviour = (title: string, run: (scene: Scene) => Promise<void>) => void;
 
 /** Registers tests that each get a new crawl of this kind of store. */
-export const behaviourOf = (name: string, open: OpenStore): Behaviour => (title, run) => {
-  test(`${name}: ${title}`, async () => {
-    const clock = createManualClock();
-    const archive = openMemoryArchive();
-    let opened: OpenedStore | null = await open({ clock, archive, from: null });
-    const now = (): OpenedStore => {
-      if (opened === null) throw new Error('the store could not be opened again');
-      return opened;
-    };
-    try {
-      await run({
-        clock,
-        archive,
-        get store() {
-          return now().store;
-        },
-        pages: async () => now().pages(),
-        crash: async () => {
-          const killed = now();
-          opened = null;
-          opened = await open({ clock, archive, from: await killed.kill() });
-        },
-      });
-    } finally {
-      await opened?.store.close();
-      await opened?.remove?.();
-    }
-  });
-};
+export const behaviourOf =
+  (name: string, open: OpenStore): Behaviour =>
+  (title, run) => {
+    test(`${name}: ${title}`, async () => {
+      const clock = createManualClock();
+      const archive = openMemoryArchive();
+      let opened: OpenedStore | null = await open({ clock, archive, from: null });
+      const now = (): OpenedStore => {
+        if (opened === null) throw new Error('the store could not be opened again');
+        return opened;
+      };
+      try {
+        await run({
+          clock,
+          archive,
+          get store() {
+            return now().store;
+          },
+          pages: async () => now().pages(),
+          crash: async () => {
+            const killed = now();
+            opened = null;
+            opened = await open({ clock, archive, from: await killed.kill() });
+          },
+        });
+      } finally {
+        await opened?.store.close();
+        await opened?.remove?.();
+      }
+    });
+  };
 
 export const DELAY_MS = 5_000;
 /** Far more than any test has links for one site: a store that hands out without end fails, and does not hang. */

@@ -6,7 +6,17 @@ import { StoreFault } from '../../src/frontier/store.ts';
 import type { CanonicalUrl } from '../../src/model/link.ts';
 import type { RobotsRecord } from '../../src/model/robots.ts';
 import {
-  ask, claimBySite, claimOne, DELAY_MS, link, linksOf, pageOf, paceAfter, recordsOf, settlementOf, walkLine,
+  ask,
+  claimBySite,
+  claimOne,
+  DELAY_MS,
+  link,
+  linksOf,
+  pageOf,
+  paceAfter,
+  recordsOf,
+  settlementOf,
+  walkLine,
 } from './store-scene.ts';
 import type { Behaviour, Scene } from './store-scene.ts';
 
@@ -18,7 +28,11 @@ export const settleContract = (it: Behaviour): void => {
     await scene.store.admit([link('a.example/1', { depth: 2, via: 'https://b.example/' })]);
     const visit = await claimOne(scene.store);
     const page = pageOf(visit, {
-      outcome: 'redirected', status: 301, redirect: 'https://c.example/', truncated: 'length', noindex: true,
+      outcome: 'redirected',
+      status: 301,
+      redirect: 'https://c.example/',
+      truncated: 'length',
+      noindex: true,
     });
     const done = await scene.store.settle([settlementOf(visit, { page, records: recordsOf('one', 'robots;') })]);
     assert.deepEqual(done, { settled: 1, refused: 0 });
@@ -37,7 +51,11 @@ export const settleContract = (it: Behaviour): void => {
     const { visits } = await scene.store.claim(ask());
     await scene.store.settle(visits.map((visit) => settlementOf(visit, { records: recordsOf(visit.site) })));
     const rows = await scene.pages();
-    assert.deepEqual(rows.map((row) => row.site), visits.map((visit) => visit.site), 'in the order of settling');
+    assert.deepEqual(
+      rows.map((row) => row.site),
+      visits.map((visit) => visit.site),
+      'in the order of settling',
+    );
     for (const { site, place } of rows) {
       assert.ok(place);
       assert.equal(textAt(scene, place), `response ${site};`);
@@ -51,21 +69,42 @@ export const settleContract = (it: Behaviour): void => {
     await store.admit([link('a.example/1'), link('b.example/1')]);
     const visits = await claimBySite(store);
     const robotsOnly = { bytes: new TextEncoder().encode('robots;'), pageAt: -1, pageLength: 0 };
-    await store.settle([...visits.values()].map((visit) =>
-      settlementOf(visit, { records: visit.site === 'a.example' ? robotsOnly : null })));
-    assert.deepEqual((await pages()).map((row) => row.place), [null, null]);
+    await store.settle(
+      [...visits.values()].map((visit) =>
+        settlementOf(visit, { records: visit.site === 'a.example' ? robotsOnly : null }),
+      ),
+    );
+    assert.deepEqual(
+      (await pages()).map((row) => row.place),
+      [null, null],
+    );
     assert.equal((await store.census()).archivedBytes, 7);
   });
 
   it('settled links are counted by outcome, and only answered ones are pages', async ({ store }) => {
-    const outcomes = ['fetched', 'fetched', 'client-error', 'robots-denied', 'failed-dns', 'body-skipped', 'too-deep'] as const;
+    const outcomes = [
+      'fetched',
+      'fetched',
+      'client-error',
+      'robots-denied',
+      'failed-dns',
+      'body-skipped',
+      'too-deep',
+    ] as const;
     await store.admit(outcomes.map((_, i) => link(`s${i}.example/1`)));
     const { visits } = await store.claim(ask());
-    await store.settle(visits.map((visit, i) => settlementOf(visit, { page: pageOf(visit, { outcome: outcomes[i] ?? 'trap' }) })));
+    await store.settle(
+      visits.map((visit, i) => settlementOf(visit, { page: pageOf(visit, { outcome: outcomes[i] ?? 'trap' }) })),
+    );
     const census = await store.census();
     const counted = Object.fromEntries(Object.entries(census.settled).filter(([, count]) => count > 0));
     assert.deepEqual(counted, {
-      'fetched': 2, 'client-error': 1, 'robots-denied': 1, 'failed-dns': 1, 'body-skipped': 1, 'too-deep': 1,
+      fetched: 2,
+      'client-error': 1,
+      'robots-denied': 1,
+      'failed-dns': 1,
+      'body-skipped': 1,
+      'too-deep': 1,
     });
     assert.equal(census.pages, 4);
     assert.deepEqual([census.waiting, census.leased], [0, 0]);
@@ -113,8 +152,12 @@ export const settleContract = (it: Behaviour): void => {
     const subdomain = link('a.example/5', { url: 'https://www.a.example/5' as CanonicalUrl });
     await store.admit([link('a.example/1'), plain, port, subdomain, secure]);
     const rules: RobotsRecord = {
-      origin: 'https://a.example', fetchedAt: clock.now(), expiresAt: clock.now() + 1_000, verdict: 'rules',
-      rules: '-/private\n+/private/ü', crawlDelayMs: null,
+      origin: 'https://a.example',
+      fetchedAt: clock.now(),
+      expiresAt: clock.now() + 1_000,
+      verdict: 'rules',
+      rules: '-/private\n+/private/ü',
+      crawlDelayMs: null,
     };
     let fetched: RobotsRecord | null = rules;
     const brought: [string, RobotsRecord | null][] = [];
@@ -126,7 +169,11 @@ export const settleContract = (it: Behaviour): void => {
       clock.advance(DELAY_MS);
     }
     assert.deepEqual(brought, [
-      ['https://a.example/1', null], [plain.url, null], [port.url, null], [subdomain.url, null], [secure.url, rules],
+      ['https://a.example/1', null],
+      [plain.url, null],
+      [port.url, null],
+      [subdomain.url, null],
+      [secure.url, rules],
     ]);
     const newer: RobotsRecord = { ...rules, fetchedAt: clock.now(), verdict: 'all', rules: '', crawlDelayMs: 2_500 };
     const retried = await claimOne(store);
@@ -139,8 +186,11 @@ export const settleContract = (it: Behaviour): void => {
   it('a site parked by a settlement keeps its links and is not called', async ({ store, clock }) => {
     await store.admit([...linksOf('a.example', 3), ...linksOf('b.example', 3)]);
     const visits = await claimBySite(store);
-    await store.settle([...visits.values()].map((visit) =>
-      settlementOf(visit, { parked: true, fate: visit.site === 'a.example' ? 'settled' : 'retry' })));
+    await store.settle(
+      [...visits.values()].map((visit) =>
+        settlementOf(visit, { parked: true, fate: visit.site === 'a.example' ? 'settled' : 'retry' }),
+      ),
+    );
     clock.advance(1_000 * DELAY_MS);
     assert.deepEqual(await store.claim(ask()), { visits: [], nextDueAt: null });
     const census = await store.census();
@@ -161,7 +211,12 @@ export const settleContract = (it: Behaviour): void => {
     const before = await store.census();
     const bytesBefore = archive.totalBytes();
     const robots: RobotsRecord = {
-      origin: 'https://a.example', fetchedAt: 0, expiresAt: 0, verdict: 'all', rules: '', crawlDelayMs: null,
+      origin: 'https://a.example',
+      fetchedAt: 0,
+      expiresAt: 0,
+      verdict: 'all',
+      rules: '',
+      crawlDelayMs: null,
     };
     const stale = [
       settlementOf(a, { records: recordsOf('settled twice'), parked: true, robots }),
@@ -183,7 +238,9 @@ export const settleContract = (it: Behaviour): void => {
     const [first, second, third] = visits;
     assert.ok(first && second && third);
     await store.settle([settlementOf(second, { records: recordsOf('before') })]);
-    const batch = [first, second, third, first].map((visit, i) => settlementOf(visit, { records: recordsOf(`batch ${i}`) }));
+    const batch = [first, second, third, first].map((visit, i) =>
+      settlementOf(visit, { records: recordsOf(`batch ${i}`) }),
+    );
     assert.deepEqual(await store.settle(batch), { settled: 2, refused: 2, refusedAt: [1, 3] });
     const texts = (await scene.pages()).map((row) => row.place && textAt(scene, row.place));
     assert.deepEqual(texts, ['response before;', 'response batch 0;', 'response batch 2;']);

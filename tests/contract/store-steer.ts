@@ -92,8 +92,15 @@ export const steerContract = (it: Behaviour): void => {
   it('parked sites wait again when they are to be retried, with no failures', async ({ store, clock }) => {
     await store.admit([...linksOf('a.example', 2), ...linksOf('b.example', 2)]);
     const visits = await claimBySite(store);
-    await store.settle([...visits.values()].map((visit) =>
-      settlementOf(visit, { fate: 'retry', parked: visit.site === 'a.example', pace: paceAfter(visit, { failures: 6 }) })));
+    await store.settle(
+      [...visits.values()].map((visit) =>
+        settlementOf(visit, {
+          fate: 'retry',
+          parked: visit.site === 'a.example',
+          pace: paceAfter(visit, { failures: 6 }),
+        }),
+      ),
+    );
     await store.steer([{ kind: 'retry-parked' }]);
     const census = await store.census();
     assert.deepEqual([census.waiting, census.parked, census.sites.parked], [4, 0, 0]);
@@ -110,10 +117,12 @@ export const steerContract = (it: Behaviour): void => {
     await store.admit([...linksOf('a.example', 5), ...linksOf('b.example', 5)]);
     for (let round = 0; round < 3; round++) {
       const { visits } = await store.claim(ask());
-      await store.settle(visits.map((visit) => {
-        const answered = visit.site === 'a.example' || round === 0;
-        return settlementOf(visit, { page: pageOf(visit, { outcome: answered ? 'fetched' : 'failed-reset' }) });
-      }));
+      await store.settle(
+        visits.map((visit) => {
+          const answered = visit.site === 'a.example' || round === 0;
+          return settlementOf(visit, { page: pageOf(visit, { outcome: answered ? 'fetched' : 'failed-reset' }) });
+        }),
+      );
       clock.advance(DELAY_MS);
     }
     assert.deepEqual((await store.claim(ask({ sitePagesMax: 1 }))).visits, []);
@@ -143,10 +152,24 @@ export const steerContract = (it: Behaviour): void => {
 
   it('the census of an empty crawl is all zero', async ({ store, clock }) => {
     const { changes: _, settled, ...census } = await store.census();
-    assert.deepEqual(Object.values(settled).filter((count) => count > 0), []);
+    assert.deepEqual(
+      Object.values(settled).filter((count) => count > 0),
+      [],
+    );
     assert.deepEqual(census, {
-      now: clock.now(), waiting: 0, leased: 0, parked: 0, held: 0, forgotten: 0, pages: 0, sites: { known: 0, parked: 0, held: 0 },
-      sitesDue: 0, next: null, archive: { file: '', bytes: 0 }, archivedBytes: 0, marks: {},
+      now: clock.now(),
+      waiting: 0,
+      leased: 0,
+      parked: 0,
+      held: 0,
+      forgotten: 0,
+      pages: 0,
+      sites: { known: 0, parked: 0, held: 0 },
+      sitesDue: 0,
+      next: null,
+      archive: { file: '', bytes: 0 },
+      archivedBytes: 0,
+      marks: {},
     });
   });
 

@@ -9,7 +9,14 @@ import type { Link } from '../../src/model/link.ts';
 import type { Settlement } from '../../src/model/settlement.ts';
 import type { Visit } from '../../src/model/visit.ts';
 import {
-  checkCensus, createModel, followAdmit, followClaim, followOrder, followSettle, leasedVisits, sitesOf,
+  checkCensus,
+  createModel,
+  followAdmit,
+  followClaim,
+  followOrder,
+  followSettle,
+  leasedVisits,
+  sitesOf,
 } from './store-model.ts';
 import type { Model } from './store-model.ts';
 import { ALL_SHARDS, ask, link, pageOf, paceAfter, recordsOf, ROUNDS_MAX, settlementOf } from './store-scene.ts';
@@ -89,7 +96,10 @@ const admitSome = async ({ scene: { store, clock }, model, dice }: Walk): Promis
     // The square makes some sites hot and leaves others with a link or two.
     const site = Math.floor((dice.below(SITES) * dice.below(SITES)) / SITES);
     return link(`s${site}.example/${dice.below(PATHS)}`, {
-      first: dice.below(6) === 0, depth: dice.below(5), hops: dice.below(3), via: dice.oneOf(['', 'https://v.example/']),
+      first: dice.below(6) === 0,
+      depth: dice.below(5),
+      hops: dice.below(3),
+      via: dice.oneOf(['', 'https://v.example/']),
     });
   });
   const siteWaitingMax = dice.oneOf([null, null, 5, 12]);
@@ -112,7 +122,12 @@ const claimSome = async ({ scene: { store, clock }, model, dice }: Walk): Promis
 };
 
 const settleSome = async (walk: Walk): Promise<void> => {
-  const { scene: { store, archive }, model, dice, ended } = walk;
+  const {
+    scene: { store, archive },
+    model,
+    dice,
+    ended,
+  } = walk;
   const chosen = leasedVisits(model).filter(() => dice.below(3) > 0);
   if (ended.length > 0 && dice.below(4) === 0) chosen.push(dice.oneOf(ended));
   if (chosen.length > 0 && dice.below(8) === 0) chosen.push(dice.oneOf(chosen));
@@ -127,7 +142,11 @@ const settleSome = async (walk: Walk): Promise<void> => {
   const kept = followSettle(model, settlements);
   ended.push(...chosen);
   const refusedAt = settlements.flatMap((one, i) => (kept.includes(one) ? [] : [i]));
-  assert.deepEqual(await store.settle(settlements), { settled: kept.length, refused: refusedAt.length, ...(refusedAt.length > 0 ? { refusedAt } : {}) });
+  assert.deepEqual(await store.settle(settlements), {
+    settled: kept.length,
+    refused: refusedAt.length,
+    ...(refusedAt.length > 0 ? { refusedAt } : {}),
+  });
   assert.equal(archive.totalBytes(), model.archivedBytes, 'the archive holds what was settled');
 };
 
@@ -141,11 +160,22 @@ const settlementFor = ({ scene: { clock }, dice }: Walk, visit: Visit): Settleme
     fate,
     parked,
     page: fate === 'settled' ? pageOf(visit, { outcome: dice.oneOf(OUTCOMES) }) : null,
-    records: fate === 'settled' && dice.below(5) > 0 ? recordsOf(`${visit.link.url} ${visit.lease}`, dice.oneOf(['', 'robots;'])) : null,
+    records:
+      fate === 'settled' && dice.below(5) > 0
+        ? recordsOf(`${visit.link.url} ${visit.lease}`, dice.oneOf(['', 'robots;']))
+        : null,
     pace: paceAfter(visit, { dueAt, delayMs: WALK_DELAY_MS + dice.below(4_000), failures: dice.below(4) }),
-    robots: dice.below(4) > 0 ? null : {
-      origin, fetchedAt: clock.now(), expiresAt: clock.now() + 1, verdict: 'rules', rules: `-/${visit.lease}`, crawlDelayMs: null,
-    },
+    robots:
+      dice.below(4) > 0
+        ? null
+        : {
+            origin,
+            fetchedAt: clock.now(),
+            expiresAt: clock.now() + 1,
+            verdict: 'rules',
+            rules: `-/${visit.lease}`,
+            crawlDelayMs: null,
+          },
   });
 };
 
@@ -166,7 +196,8 @@ const steerOnce = async ({ scene: { store, clock }, model, dice, ended }: Walk):
 
 const crashOnce = async (walk: Walk): Promise<void> => {
   // As if it had died between the append and the commit.
-  if (walk.dice.below(2) === 0) walk.scene.archive.append([new Uint8Array(1 + walk.dice.below(3_000)), new Uint8Array(7)]);
+  if (walk.dice.below(2) === 0)
+    walk.scene.archive.append([new Uint8Array(1 + walk.dice.below(3_000)), new Uint8Array(7)]);
   walk.ended.push(...leasedVisits(walk.model));
   await walk.scene.crash();
   followOrder(walk.model, { kind: 'free', holder: null, counted: true }, walk.scene.clock.now());
@@ -176,9 +207,14 @@ const crashOnce = async (walk: Walk): Promise<void> => {
 
 /** Bring everything back and visit until nothing waits: no link may be left over. */
 const finish = async (walk: Walk): Promise<void> => {
-  const { scene: { store, clock }, model } = walk;
+  const {
+    scene: { store, clock },
+    model,
+  } = walk;
   const orders: Order[] = [
-    { kind: 'free', holder: null, counted: false }, { kind: 'retry-parked' }, { kind: 'release-held', sitePagesMax: null },
+    { kind: 'free', holder: null, counted: false },
+    { kind: 'retry-parked' },
+    { kind: 'release-held', sitePagesMax: null },
   ];
   await store.steer(orders);
   for (const order of orders) followOrder(model, order, clock.now());
@@ -200,8 +236,11 @@ const finish = async (walk: Walk): Promise<void> => {
 
 const checkPages = async ({ scene, model }: Walk): Promise<void> => {
   const rows = await scene.pages();
-  const known = rows.map(({ url, outcome, place }) =>
-    ({ url: url as string, outcome: outcome as string, record: place && new TextDecoder().decode(scene.archive.read(place)) }));
+  const known = rows.map(({ url, outcome, place }) => ({
+    url: url as string,
+    outcome: outcome as string,
+    record: place && new TextDecoder().decode(scene.archive.read(place)),
+  }));
   const inOrderOfAddress = (list: typeof known): typeof known => list.toSorted((a, b) => (a.url < b.url ? -1 : 1));
   // Settled in one batch by an order (given up), rows may stand in any order.
   assert.deepEqual(inOrderOfAddress(known), inOrderOfAddress(model.settled));

@@ -8,7 +8,10 @@ import { withDuck } from '../support/duck.ts';
 import { assertCode, onStage, type PageRow } from '../support/stage.ts';
 
 const page = readFileSync(new URL('../../docs/how-to/ask-with-sql.md', import.meta.url), 'utf8');
-const questions = [...page.matchAll(/^## (.*)\n\n```sql\n([^]*?)\n```/gm)].map(([, title, sql]) => ({ title: title!, sql: sql! }));
+const questions = [...page.matchAll(/^## (.*)\n\n```sql\n([^]*?)\n```/gm)].map(([, title, sql]) => ({
+  title: title!,
+  sql: sql!,
+}));
 
 const countBy = (pages: readonly PageRow[], name: 'site' | 'digest'): Map<string, number> => {
   const counts = new Map<string, number>();
@@ -24,24 +27,39 @@ test('the five questions have the answers that the pages give', () =>
   onStage({ ...tinyPlan, https: false }, async (stage) => {
     assertCode(await stage.crawl({ 'keep-links': true, 'max-pages-per-site': 25 }), 0);
     assertCode(await stage.gossamer('export', stage.dir, '--format', 'parquet', '--out', 'pages.parquet'), 0);
-    assertCode(await stage.gossamer('export', stage.dir, '--format', 'parquet', '--out', 'links.parquet', '--links'), 0);
-    const links = (await stage.gossamer('export', stage.dir, '--format', 'jsonl', '--links')).stdout.trim().split('\n').map((line) => JSON.parse(line) as { from: string; to: string });
+    assertCode(
+      await stage.gossamer('export', stage.dir, '--format', 'parquet', '--out', 'links.parquet', '--links'),
+      0,
+    );
+    const links = (await stage.gossamer('export', stage.dir, '--format', 'jsonl', '--links')).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { from: string; to: string });
     const pages = await stage.pages();
     const fetched = pages.filter(({ outcome }) => outcome === 'fetched');
     assert.equal(questions.length, 5);
     await withDuck(stage.home, async (query) => {
       const [largest, errors, same, uncrawled, growth] = await Promise.all(questions.map(({ sql }) => query(sql)));
-      const pairs = (rows: typeof largest, name: string, count: string): unknown[] => rows!.map((row) => [row[name], Number(row[count])]);
+      const pairs = (rows: typeof largest, name: string, count: string): unknown[] =>
+        rows!.map((row) => [row[name], Number(row[count])]);
 
       assert.deepEqual(pairs(largest, 'site', 'pages'), ranked(countBy(fetched, 'site')));
 
       const kinds = ['good', 'redirects', 'client_errors', 'server_errors', 'unanswered'];
-      const kindOf = ({ status }: PageRow): string => (status === null ? 'unanswered' : kinds[Math.floor(status / 100) - 2]!);
-      assert.deepEqual(errors!.map((row) => kinds.map((kind) => Number(row[kind]))),
-        errors!.map((row) => kinds.map((kind) => pages.filter((one) => one.site === row['site'] && kindOf(one) === kind).length)));
+      const kindOf = ({ status }: PageRow): string =>
+        status === null ? 'unanswered' : kinds[Math.floor(status / 100) - 2]!;
+      assert.deepEqual(
+        errors!.map((row) => kinds.map((kind) => Number(row[kind]))),
+        errors!.map((row) =>
+          kinds.map((kind) => pages.filter((one) => one.site === row['site'] && kindOf(one) === kind).length),
+        ),
+      );
       assert.ok(errors!.length > 5 && Number(errors![0]!['client_errors']) + Number(errors![0]!['unanswered']) > 0);
 
-      const digests = countBy(fetched.filter(({ bytes }) => bytes > 0), 'digest');
+      const digests = countBy(
+        fetched.filter(({ bytes }) => bytes > 0),
+        'digest',
+      );
       assert.deepEqual(pairs(same, 'digest', 'copies'), ranked(new Map([...digests].filter(([, n]) => n > 1))));
       assert.ok(same!.length > 0);
 
@@ -53,7 +71,10 @@ test('the five questions have the answers that the pages give', () =>
 
       const answered = pages.filter(({ status }) => status !== null).length;
       assert.equal(Number(growth!.at(-1)!['so_far']), answered);
-      assert.equal(growth!.reduce((sum, row) => sum + Number(row['pages']), 0), answered);
+      assert.equal(
+        growth!.reduce((sum, row) => sum + Number(row['pages']), 0),
+        answered,
+      );
       assert.equal(growth!.at(-1)!['main_language'], 'en');
     });
   }));

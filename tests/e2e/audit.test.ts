@@ -26,7 +26,11 @@ test('through kills, every request that the small web saw is in the ledger once,
     assertCode(audited, 0);
     const sites = new Set(requests.map(({ site }) => site)).size;
     assert.match(audited.stdout, new RegExp(`(^|\\n)${noted} calls, ${sites} sites, 0 violations\\n$`));
-    assert.deepEqual(readdirSync(join(stage.dir, 'ledger')).filter((name) => !name.endsWith('.zst')), [], 'all is packed in the end');
+    assert.deepEqual(
+      readdirSync(join(stage.dir, 'ledger')).filter((name) => !name.endsWith('.zst')),
+      [],
+      'all is packed in the end',
+    );
   }));
 
 test('an odd web over http and https is noted call by call, and a running crawl can be audited', () =>
@@ -39,9 +43,18 @@ test('an odd web over http and https is noted call by call, and a running crawl 
     assertCode(await run.ended, 0);
     const calls = ledgerOf(stage.dir);
     assert.deepEqual(compareWith(calls, stage.served.record.requests).wrong, []);
-    assert.ok(calls.some(({ call }) => call.kind === 'follow'), 'a robots.txt redirected');
-    assert.ok(calls.every(({ end }) => end !== null), 'every call has an end');
-    assert.ok(calls.every(({ call }) => call.delayMs >= DELAY_MS) && calls.some(({ call }) => call.restMs >= DELAY_MS), 'the delays in force are noted');
+    assert.ok(
+      calls.some(({ call }) => call.kind === 'follow'),
+      'a robots.txt redirected',
+    );
+    assert.ok(
+      calls.every(({ end }) => end !== null),
+      'every call has an end',
+    );
+    assert.ok(
+      calls.every(({ call }) => call.delayMs >= DELAY_MS) && calls.some(({ call }) => call.restMs >= DELAY_MS),
+      'the delays in force are noted',
+    );
     const audited = await stage.gossamer('audit', stage.dir, '--json');
     assertCode(audited, 0);
     const report = JSON.parse(audited.stdout) as { calls: number; violationCount: number; unchecked: object };
@@ -51,22 +64,37 @@ test('an odd web over http and https is noted call by call, and a running crawl 
 test('the text for a site owner says who called, when, how often, how far apart, and by which rules', () =>
   onStage({ ...plainPlan(6, 60, 12), oddities: true }, async (stage) => {
     assertCode(await stage.crawl(), 0);
-    const withRules = ledgerOf(stage.dir).find(({ call }) => stage.world.policy(new URL(call.url).host)?.text.includes('Disallow: /private/') && call.kind === 'page');
+    const withRules = ledgerOf(stage.dir).find(
+      ({ call }) =>
+        stage.world.policy(new URL(call.url).host)?.text.includes('Disallow: /private/') && call.kind === 'page',
+    );
     assert.ok(withRules);
     const { site } = withRules.call;
     const ran = await stage.gossamer('audit', stage.dir, '--site', `https://www.${site}/`);
     assertCode(ran, 0);
     const calls = ledgerOf(stage.dir).filter(({ call }) => call.site === site);
     const says = [
-      `Calls of a crawler to ${site}`, `made ${calls.length} calls to ${site}`, '"Gossamer/', 'test@example.org',
-      'The crawler is set to leave at least 50 ms between the starts of two visits', 'Every visit kept the delay', 'No two visits overlapped.',
-      'Disallow: /private/', 'robots.txt was followed', ...calls.map(({ call }) => call.url),
+      `Calls of a crawler to ${site}`,
+      `made ${calls.length} calls to ${site}`,
+      '"Gossamer/',
+      'test@example.org',
+      'The crawler is set to leave at least 50 ms between the starts of two visits',
+      'Every visit kept the delay',
+      'No two visits overlapped.',
+      'Disallow: /private/',
+      'robots.txt was followed',
+      ...calls.map(({ call }) => call.url),
     ];
-    assert.deepEqual(says.filter((text) => !ran.stdout.includes(text)), [], ran.stdout);
+    assert.deepEqual(
+      says.filter((text) => !ran.stdout.includes(text)),
+      [],
+      ran.stdout,
+    );
     const none = await stage.gossamer('audit', stage.dir, '--site', 'never-called.example');
     assertCode(none, 0);
     assert.match(none.stdout, /^No call to never-called\.example is in the ledger of this crawl\.\n$/);
-    for (const words of [[], [join(stage.home, 'nowhere')], [stage.dir, '--site', 'http://']]) assertCode(await stage.gossamer('audit', ...words), 2);
+    for (const words of [[], [join(stage.home, 'nowhere')], [stage.dir, '--site', 'http://']])
+      assertCode(await stage.gossamer('audit', ...words), 2);
 
     rmSync(join(stage.dir, 'ledger'), { recursive: true });
     const gone = await stage.gossamer('audit', stage.dir);
@@ -90,7 +118,8 @@ test('a call that the full disk has no room to note does not leave: the crawl st
     const ledger = join(stage.dir, 'ledger');
     assertCode(await stage.crawl({ 'max-pages': 5 }), 0);
     // Only the ledger has a full disk.
-    if (!mount('-t', 'tmpfs', '-o', 'size=12k', 'gossamer-test', ledger)) return t.skip('no file system can be mounted here');
+    if (!mount('-t', 'tmpfs', '-o', 'size=12k', 'gossamer-test', ledger))
+      return t.skip('no file system can be mounted here');
     try {
       const before = stage.served.record.requests.length;
       const ran = await stage.resume({ 'max-pages': 'none', 'disk-reserve': '0' });

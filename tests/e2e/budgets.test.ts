@@ -14,29 +14,37 @@ const SMALL_SITES = 10;
 const SMALL_PAGES = 6;
 const WAITING_MAX = 60;
 
-/** One site whose every page has 500 links that nobody has seen, and some small ones; each page of it links to all of them. */
+/**
+ * One site whose every page has 500 links that nobody has seen, and some small ones; each page of it links to all of
+ * them.
+ */
 const serveHotSite = async (): Promise<{ port: number; asked: string[]; close: () => Promise<void> }> => {
   const asked: string[] = [];
   const anchors = (hrefs: readonly string[]): string => hrefs.map((href) => `<a href="${href}">x</a>`).join('\n');
   const small = Array.from({ length: SMALL_SITES }, (_, n) => `http://small-${n}.example/`);
   const server = createServer((request, response) => {
-    const { url = '/', headers: { host = '' } } = request;
+    const {
+      url = '/',
+      headers: { host = '' },
+    } = request;
     if (url === '/robots.txt') return void response.writeHead(404).end();
     asked.push(`http://${host}${url}`);
     response.setHeader('content-type', 'text/html');
-    const hrefs = host === 'hot.example'
-      ? [...Array.from({ length: 500 }, (_, n) => `/${asked.length}-${n}`), ...small]
-      : Array.from({ length: SMALL_PAGES - 1 }, (_, n) => `/page-${n}`);
+    const hrefs =
+      host === 'hot.example'
+        ? [...Array.from({ length: 500 }, (_, n) => `/${asked.length}-${n}`), ...small]
+        : Array.from({ length: SMALL_PAGES - 1 }, (_, n) => `/page-${n}`);
     response.end(anchors(hrefs));
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
     asked,
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 };
 
@@ -45,8 +53,25 @@ test('a hot site keeps to --max-waiting-per-site, the others are crawled whole, 
   const home = mkdtempSync(join(tmpdir(), 'gossamer-budgets-'));
   const dir = join(home, 'crawl');
   try {
-    const ran = await runBinary(['crawl', '--url', 'http://hot.example/', '--email', 'test@example.org', '--dir', dir, '--delay', '20ms', '--disk-reserve', '0B',
-      '--connect-to', `*:80:127.0.0.1:${web.port}`, '--max-waiting-per-site', String(WAITING_MAX), '--max-pages', '150']);
+    const ran = await runBinary([
+      'crawl',
+      '--url',
+      'http://hot.example/',
+      '--email',
+      'test@example.org',
+      '--dir',
+      dir,
+      '--delay',
+      '20ms',
+      '--disk-reserve',
+      '0B',
+      '--connect-to',
+      `*:80:127.0.0.1:${web.port}`,
+      '--max-waiting-per-site',
+      String(WAITING_MAX),
+      '--max-pages',
+      '150',
+    ]);
     assert.equal(ran.code, 0, ran.stderr);
     assert.match(ran.stdout, /forgotten +[\d,]+ +times a link was over --max-waiting-per-site/);
     const small = web.asked.filter((url) => url.includes('small-'));

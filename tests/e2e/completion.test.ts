@@ -20,7 +20,8 @@ const home = mkdtempSync(join(tmpdir(), 'gossamer-completion-'));
 const elsewhere = mkdtempSync(join(tmpdir(), 'gossamer-shells-'));
 after(() => [home, elsewhere].forEach((folder) => rmSync(folder, { recursive: true })));
 
-const bash = (...args: readonly string[]): Promise<Ran> => runBinary(args, { command: ['bash', '--norc', '--noprofile'], cwd: home });
+const bash = (...args: readonly string[]): Promise<Ran> =>
+  runBinary(args, { command: ['bash', '--norc', '--noprofile'], cwd: home });
 
 const texts: Record<string, string> = {};
 before(async () => {
@@ -36,11 +37,15 @@ before(async () => {
 
 /** What bash offers for the last of these words. */
 const offered = async (...words: readonly string[]): Promise<string[]> => {
-  const script = 'source ./script.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gossamer gossamer; for one in "${COMPREPLY[@]}"; do echo "$one"; done';
+  const script =
+    'source ./script.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gossamer gossamer; for one in "${COMPREPLY[@]}"; do echo "$one"; done';
   const ran = await bash('-c', script, 'bash', 'gossamer', ...words);
   assertCode(ran, 0);
   assert.equal(ran.stderr, '');
-  return ran.stdout.split('\n').filter((line) => line !== '').toSorted();
+  return ran.stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .toSorted();
 };
 
 test('bash completes commands, and all of them when nothing is typed', async () => {
@@ -52,7 +57,11 @@ test('bash completes the flags of each command, those that turn a switch off too
   assert.deepEqual(await offered('crawl', '--seed'), ['--seeded-only']);
   assert.deepEqual(await offered('resume', './crawl', '--no-ver'), ['--no-verify-tls']);
   for (const command of COMMANDS) {
-    assert.deepEqual(await offered(command.name, '--'), [...namesOf(command.flags), 'help'].map((name) => `--${name}`).toSorted(), command.name);
+    assert.deepEqual(
+      await offered(command.name, '--'),
+      [...namesOf(command.flags), 'help'].map((name) => `--${name}`).toSorted(),
+      command.name,
+    );
   }
 });
 
@@ -95,7 +104,9 @@ const DIRS = ['crawl two', 'crawl-one'];
 const ANSWERS: readonly (readonly [line: string, offered: readonly string[]])[] = [
   ['gossamer ', [...COMMANDS.map(({ name }) => name), 'help']],
   ['gossamer comp', ['completion']],
-  ...COMMANDS.map(({ name, flags }) => [`gossamer ${name} --`, [...namesOf(flags), 'help'].map((flag) => `--${flag}`)] as const),
+  ...COMMANDS.map(
+    ({ name, flags }) => [`gossamer ${name} --`, [...namesOf(flags), 'help'].map((flag) => `--${flag}`)] as const,
+  ),
   ['gossamer resume ./crawl --no-ver', ['--no-verify-tls']],
   ['gossamer crawl --keep ', ['all', 'none', 'text']],
   ['gossamer crawl seeds.txt --keep t', ['text']],
@@ -133,7 +144,11 @@ test('zsh completes commands, flags, values, files and directories, loaded as th
 test('zsh completes with the script as a file in its function path, too', async () => {
   const stage = shellHome(`fpath=('${elsewhere}' $fpath); autoload -Uz compinit; compinit -u`);
   writeFileSync(join(elsewhere, '_gossamer'), texts['zsh']!);
-  assert.deepEqual(await openZsh(stage)(['gossamer comp', 'gossamer crawl --keep=', 'gossamer crawl --seed']), [['completion'], ['all', 'none', 'text'], ['--seeded-only']]);
+  assert.deepEqual(await openZsh(stage)(['gossamer comp', 'gossamer crawl --keep=', 'gossamer crawl --seed']), [
+    ['completion'],
+    ['all', 'none', 'text'],
+    ['--seeded-only'],
+  ]);
 });
 
 test('fish completes commands, flags, values, files and directories', () =>
@@ -141,18 +156,32 @@ test('fish completes commands, flags, values, files and directories', () =>
 
 test('fish completes values behind =', async () => {
   const ask = openFish(shellHome('gossamer completion fish | source'));
-  assert.deepEqual(await ask(['gossamer crawl --keep=n', 'gossamer crawl --dir=crawl-']), [['--keep=none'], ['--dir=crawl-one/']]);
+  assert.deepEqual(await ask(['gossamer crawl --keep=n', 'gossamer crawl --dir=crawl-']), [
+    ['--keep=none'],
+    ['--dir=crawl-one/'],
+  ]);
 });
 
 test('a description with a quote or a backslash in it ends no text of a script', () => {
-  const odd: Command = { name: 'odd', usage: 'odd', says: "It's odd.", flags: [{ name: 'one', says: "a site's \\' value" }], example: 'gossamer odd', run: async () => 0 };
+  const odd: Command = {
+    name: 'odd',
+    usage: 'odd',
+    says: "It's odd.",
+    flags: [{ name: 'one', says: "a site's \\' value" }],
+    example: 'gossamer odd',
+    run: async () => 0,
+  };
   for (const script of [bashScript, zshScript, fishScript]) {
     for (const line of script(completedOf([odd])).split('\n')) assert.doesNotMatch(line, /\w's|\\'/);
   }
 });
 
 test('a shell that is not known, none and two get a sentence', async () => {
-  for (const [words, says] of [[['tcsh'], /there is no completion for "tcsh": choose one of bash, zsh, fish/], [[], /the shell is missing: choose one of/], [['bash', 'zsh'], /"zsh" is one word too many/]] as const) {
+  for (const [words, says] of [
+    [['tcsh'], /there is no completion for "tcsh": choose one of bash, zsh, fish/],
+    [[], /the shell is missing: choose one of/],
+    [['bash', 'zsh'], /"zsh" is one word too many/],
+  ] as const) {
     const ran = await runBinary(['completion', ...words]);
     assertCode(ran, 2);
     assert.match(ran.stderr, says);

@@ -7,25 +7,45 @@ import { test } from 'node:test';
 import type { Settings } from '../../src/model/settings.ts';
 import { assertCode, assertNoFault, onStage, plainPlan, type Stage } from '../support/stage.ts';
 
-const storedIn = (dir: string): Settings => (JSON.parse(readFileSync(join(dir, 'crawl.json'), 'utf8')) as { settings: Settings }).settings;
+const storedIn = (dir: string): Settings =>
+  (JSON.parse(readFileSync(join(dir, 'crawl.json'), 'utf8')) as { settings: Settings }).settings;
 
 /** A file in a folder of its own, so that its paths differ from those of the command line. */
 const writeConfig = (stage: Stage, more: readonly string[]): string => {
   mkdirSync(join(stage.home, 'plans'), { recursive: true });
   const path = join(stage.home, 'plans', 'crawl.yaml');
-  writeFileSync(path, [
-    'email: file@example.org', 'timeout: 2s', 'disk-reserve: 10MiB', `connect-to: ${JSON.stringify(stage.served.connectTo)}`, ...more,
-  ].map((line) => `${line}\n`).join(''));
+  writeFileSync(
+    path,
+    [
+      'email: file@example.org',
+      'timeout: 2s',
+      'disk-reserve: 10MiB',
+      `connect-to: ${JSON.stringify(stage.served.connectTo)}`,
+      ...more,
+    ]
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
   return path;
 };
 
 test('a crawl runs from a file alone; a flag wins over the file, and the file over what a resumed crawl has stored', () =>
   onStage(plainPlan(6, 60, 20), async (stage) => {
-    const path = writeConfig(stage, ['dir: ../made', `seeds: ${JSON.stringify(stage.world.seeds())}`, 'delay: 50ms', 'max-pages: 5', 'verify-tls: true', 'park-after: 4']);
+    const path = writeConfig(stage, [
+      'dir: ../made',
+      `seeds: ${JSON.stringify(stage.world.seeds())}`,
+      'delay: 50ms',
+      'max-pages: 5',
+      'verify-tls: true',
+      'park-after: 4',
+    ]);
     assertCode(await stage.gossamer('crawl', '--config', path, '--park-after', '3'), 0);
     const made = join(stage.home, 'made');
     const first = storedIn(made);
-    assert.deepEqual([first.email, first.delayMs, first.maxPages, first.verifyTls, first.parkAfter], ['file@example.org', 50, 5, true, 3]);
+    assert.deepEqual(
+      [first.email, first.delayMs, first.maxPages, first.verifyTls, first.parkAfter],
+      ['file@example.org', 50, 5, true, 3],
+    );
     const seedLines = readFileSync(join(made, 'seeds.txt'), 'utf8');
 
     // The same file again: what it says counts once more, but the limit is lifted and the switch is off by flags.
@@ -53,7 +73,14 @@ interface Printed {
 test('config names who gave each value, and what it prints is taken back as the same settings', () =>
   onStage(plainPlan(1, 1), async (stage) => {
     assertCode(await stage.crawl({ 'max-pages': 7, 'body-max': '1500B' }), 0);
-    const path = writeConfig(stage, ['delay: 90s', 'max-pages: none', 'sitemaps: true', 'user-agent: "a"', 'dir: here', 'seeds: seeds.txt']);
+    const path = writeConfig(stage, [
+      'delay: 90s',
+      'max-pages: none',
+      'sitemaps: true',
+      'user-agent: "a"',
+      'dir: here',
+      'seeds: seeds.txt',
+    ]);
     const words = ['config', stage.dir, '--config', path, '--delay', '1500ms', '--no-sitemaps'];
     const json = await stage.gossamer(...words, '--json');
     assertCode(json, 0);
@@ -76,7 +103,8 @@ test('config names who gave each value, and what it prints is taken back as the 
     const back = join(stage.home, 'back.yaml');
     writeFileSync(back, yaml.stdout);
     const again = JSON.parse((await stage.gossamer('config', '--config', back, '--json')).stdout) as Printed;
-    const values = (of: Printed): Record<string, unknown> => Object.fromEntries(Object.entries(of).map(([name, { value }]) => [name, value]));
+    const values = (of: Printed): Record<string, unknown> =>
+      Object.fromEntries(Object.entries(of).map(([name, { value }]) => [name, value]));
     assert.deepEqual(values(again), values(printed));
     assert.ok(Object.values(again).every(({ from }) => from === 'file'));
   }));
@@ -100,7 +128,10 @@ test('a mistake in a file is one sentence with its place and exit code 2, for ev
     for (const words of [['crawl', stage.seedFile], ['resume', 'nothing'], ['config']]) {
       const ran = await stage.gossamer(...words, '--config', 'wrong.yaml');
       assertCode(ran, 2);
-      assert.equal(ran.stderr, 'gossamer: wrong.yaml line 2 column 1: there is no setting "delai" (did you mean delay?)\n');
+      assert.equal(
+        ran.stderr,
+        'gossamer: wrong.yaml line 2 column 1: there is no setting "delai" (did you mean delay?)\n',
+      );
       assert.equal(ran.stdout, '');
     }
     assert.deepEqual(readdirSync(stage.home), before);

@@ -1,4 +1,6 @@
-/** The long form of the crash test: `npm run crash -- --kills 200 --seed 7` hits crawls and prints one line of figures. */
+/**
+ * The long form of the crash test: `npm run crash -- --kills 200 --seed 7` hits crawls and prints one line of figures.
+ */
 
 import { parseArgs } from 'node:util';
 import { diceFor } from '../../src/world/random.ts';
@@ -28,7 +30,8 @@ const KILL_SHARE = 2;
 const LONG_PAUSE_EVERY = 5;
 
 const possible = await possibleHits();
-for (const hit of ALL_HITS) if (!possible.includes(hit)) console.log(`left out, because it is not possible here: ${hit}`);
+for (const hit of ALL_HITS)
+  if (!possible.includes(hit)) console.log(`left out, because it is not possible here: ${hit}`);
 const others = possible.filter((hit) => hit !== 'kill' && hit !== 'long pause');
 const dice = diceFor(seed);
 const draw = (): Hit => {
@@ -40,12 +43,17 @@ const draw = (): Hit => {
 const stopped = await chooseCheck();
 const figures = newFigures(ALL_HITS);
 console.log(`seed ${seed}: ${kills} hits; stopped crawls are checked by ${stopped.name}`);
-const ticker = setInterval(() => console.log(`${hitsTotal(figures)} hits on ${figures.crawls} crawls, ${figures.violations.length} violations`), 30_000);
+const ticker = setInterval(
+  () => console.log(`${hitsTotal(figures)} hits on ${figures.crawls} crawls, ${figures.violations.length} violations`),
+  30_000,
+);
 try {
   await crashCrawls(Array.from({ length: kills }, draw), { seed, stopped, figures });
 } finally {
   clearInterval(ticker);
   for (const violation of figures.violations) console.log(violation);
-  console.log(crashLine(figures, { what: `seed ${seed}`, crawls: 'crawls', checks: `checks clean by ${stopped.name}` }));
+  console.log(
+    crashLine(figures, { what: `seed ${seed}`, crawls: 'crawls', checks: `checks clean by ${stopped.name}` }),
+  );
 }
 process.exitCode = figures.violations.length > 0 ? 1 : 0;

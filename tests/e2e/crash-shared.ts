@@ -1,4 +1,7 @@
-/** Kills of either process and of the server: `npm run crash-shared -- --store redis --kills 100 --server-kills 20 --seed 7` prints one line of figures. */
+/**
+ * Kills of either process and of the server: `npm run crash-shared -- --store redis --kills 100 --server-kills 20
+ * --seed 7` prints one line of figures.
+ */
 
 import { parseArgs } from 'node:util';
 import { endBinaries } from '../support/binary.ts';
@@ -8,13 +11,24 @@ import { ALL_SHARED_HITS, killsOf } from '../support/shared-hits.ts';
 import { SHARED_STORES, type SharedStoreName } from '../support/shared-servers.ts';
 
 const { values } = parseArgs({
-  options: { 'store': { type: 'string', default: '' }, 'kills': { type: 'string', default: '100' }, 'server-kills': { type: 'string', default: '20' }, 'seed': { type: 'string' } },
+  options: {
+    store: { type: 'string', default: '' },
+    kills: { type: 'string', default: '100' },
+    'server-kills': { type: 'string', default: '20' },
+    seed: { type: 'string' },
+  },
 });
 const kills = Number(values.kills);
 const serverKills = Number(values['server-kills']);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
-if (!Object.hasOwn(SHARED_STORES, values.store) || ![kills, serverKills, seed].every((n) => Number.isSafeInteger(n) && n >= 0) || kills + serverKills === 0) {
-  console.error(`crash-shared: --store is one of ${Object.keys(SHARED_STORES).join(', ')}; --kills, --server-kills and --seed are whole numbers, such as --kills 100 --server-kills 20 --seed 7`);
+if (
+  !Object.hasOwn(SHARED_STORES, values.store) ||
+  ![kills, serverKills, seed].every((n) => Number.isSafeInteger(n) && n >= 0) ||
+  kills + serverKills === 0
+) {
+  console.error(
+    `crash-shared: --store is one of ${Object.keys(SHARED_STORES).join(', ')}; --kills, --server-kills and --seed are whole numbers, such as --kills 100 --server-kills 20 --seed 7`,
+  );
   process.exit(2);
 }
 const store = values.store as SharedStoreName;
@@ -24,7 +38,12 @@ const MS_MAX = 5_400_000;
 const PROGRESS_MS = 5_000;
 
 const figures = newFigures(ALL_SHARED_HITS);
-const line = (): string => crashLine(figures, { what: `${store}, seed ${seed}`, crawls: 'crawls by two processes', checks: 'checks of both directories clean by verify' });
+const line = (): string =>
+  crashLine(figures, {
+    what: `${store}, seed ${seed}`,
+    crawls: 'crawls by two processes',
+    checks: 'checks of both directories clean by verify',
+  });
 process.on('exit', endBinaries);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
@@ -41,7 +60,9 @@ const tellViolations = (): void => {
 };
 const ticker = setInterval(() => {
   tellViolations();
-  console.log(`${killsOf(figures)} kills of a process, ${figures.hits.server} of the server, ${figures.checksClean} checks clean on ${figures.crawls} crawls, ${figures.violations.length} violations`);
+  console.log(
+    `${killsOf(figures)} kills of a process, ${figures.hits.server} of the server, ${figures.checksClean} checks clean on ${figures.crawls} crawls, ${figures.violations.length} violations`,
+  );
 }, PROGRESS_MS);
 try {
   await crashSharedCrawls({ server, figures, kills, serverKills, seed, msMax: MS_MAX });

@@ -10,7 +10,16 @@ import { tinyPlan } from '../../src/world/presets.ts';
 import { urlOf } from '../../src/world/seen.ts';
 import { archivedIn, assertArchivedOnce, countByUrl, type Archived } from '../support/archive-check.ts';
 import type { Ran } from '../support/binary.ts';
-import { assertAddsUp, assertCode, assertNoFault, onStage, openStage, plainPlan, type PageRow, type Stage } from '../support/stage.ts';
+import {
+  assertAddsUp,
+  assertCode,
+  assertNoFault,
+  onStage,
+  openStage,
+  plainPlan,
+  type PageRow,
+  type Stage,
+} from '../support/stage.ts';
 
 let stage: Stage;
 let crawled: Ran;
@@ -57,8 +66,14 @@ test('the status adds up and agrees with what the small web saw', async () => {
   assert.equal(status.pages, answered.size);
   const { requests } = stage.served.record;
   const asked = new Set(requests.map(urlOf));
-  assert.deepEqual([...answered].filter((url) => !asked.has(url)), []);
-  assert.deepEqual(requests.filter((seen) => seen.kind === 'page' && seen.whole && !answered.has(urlOf(seen))).map(urlOf), []);
+  assert.deepEqual(
+    [...answered].filter((url) => !asked.has(url)),
+    [],
+  );
+  assert.deepEqual(
+    requests.filter((seen) => seen.kind === 'page' && seen.whole && !answered.has(urlOf(seen))).map(urlOf),
+    [],
+  );
 });
 
 test('there is one row for every settled link, with every reachable page once and every forbidden one denied', async () => {
@@ -66,21 +81,39 @@ test('there is one row for every settled link, with every reachable page once an
   assert.equal(rows.length, settled);
   const byUrl = new Map(rows.map((row) => [row.url as string, row]));
   assert.equal(byUrl.size, rows.length);
-  assert.deepEqual(settledByOutcome, Object.fromEntries(Object.entries(Object.groupBy(rows, (row) => row.outcome)).map(([name, of]) => [name, of.length])));
+  assert.deepEqual(
+    settledByOutcome,
+    Object.fromEntries(
+      Object.entries(Object.groupBy(rows, (row) => row.outcome)).map(([name, of]) => [name, of.length]),
+    ),
+  );
   const { pages, forbidden } = stage.world.reachable();
-  assert.deepEqual([...pages].filter((url) => !byUrl.has(url)), []);
-  assert.deepEqual([...forbidden].filter((url) => byUrl.get(url)?.outcome !== 'robots-denied'), []);
+  assert.deepEqual(
+    [...pages].filter((url) => !byUrl.has(url)),
+    [],
+  );
+  assert.deepEqual(
+    [...forbidden].filter((url) => byUrl.get(url)?.outcome !== 'robots-denied'),
+    [],
+  );
 });
 
 test('every page has exactly one response in the archive, at its place, with its URL and digest, for two readers', () => {
   assertArchivedOnce(records, stage.world.reachable().pages);
   const placed = rows.filter((row) => row.place !== null);
   assert.equal(placed.length, countByUrl(records).size);
-  assert.deepEqual(rows.filter((row) => (row.place !== null) !== (row.status !== null)), []);
+  assert.deepEqual(
+    rows.filter((row) => (row.place !== null) !== (row.status !== null)),
+    [],
+  );
   const at = new Map(records.map((record) => [`${record.file}:${record.offset}`, record]));
   for (const { url, place, digest, bytes } of placed) {
     const record = at.get(`${place?.file}:${place?.offset}`);
-    assert.deepEqual([record?.type, record?.url, record?.length, record?.payload.length], ['response', url, place?.length, bytes], url);
+    assert.deepEqual(
+      [record?.type, record?.url, record?.length, record?.payload.length],
+      ['response', url, place?.length, bytes],
+      url,
+    );
     assert.equal(digest, bytes === 0 ? '' : record?.digest, url);
   }
 });
@@ -104,13 +137,37 @@ test('the same pages come as CSV, and a filter picks some of them', async () => 
   const [head, ...table] = readCsv(ran.stdout);
   assert.deepEqual(head?.slice(0, 3), ['url', 'outcome', 'status']);
   assert.deepEqual(
-    table.map(([url, outcome, status, time, , bytes, title, redirect, file, offset]) => [url, outcome, status, time, bytes, title, redirect, file, offset]),
-    rows.map((row) => [row.url, row.outcome, String(row.status ?? ''), row.at, String(row.bytes), row.title, row.redirect, row.place?.file ?? '', String(row.place?.offset ?? '')]));
+    table.map(([url, outcome, status, time, , bytes, title, redirect, file, offset]) => [
+      url,
+      outcome,
+      status,
+      time,
+      bytes,
+      title,
+      redirect,
+      file,
+      offset,
+    ]),
+    rows.map((row) => [
+      row.url,
+      row.outcome,
+      String(row.status ?? ''),
+      row.at,
+      String(row.bytes),
+      row.title,
+      row.redirect,
+      row.place?.file ?? '',
+      String(row.place?.offset ?? ''),
+    ]),
+  );
 
   const denied = await stage.pages({ outcome: 'robots-denied', limit: 5 });
   assert.deepEqual(denied, rows.filter((row) => row.outcome === 'robots-denied').slice(0, 5));
   const { site } = rowEnding('/curios/not-found');
-  assert.deepEqual(await stage.pages({ site, status: 404 }), rows.filter((row) => row.site === site && row.status === 404));
+  assert.deepEqual(
+    await stage.pages({ site, status: 404 }),
+    rows.filter((row) => row.site === site && row.status === 404),
+  );
 });
 
 test('a table on a terminal has a line for every page', async () => {
@@ -125,34 +182,44 @@ test('show tells what is known of a page', async () => {
   const text = await shown(row.url);
   assert.match(text, /outcome +redirected/);
   assert.match(text, /status +301/);
-  assert.ok(text.includes(row.redirect) && text.includes(row.digest) && text.includes(`offset ${row.place?.offset}`), text);
+  assert.ok(
+    text.includes(row.redirect) && text.includes(row.digest) && text.includes(`offset ${row.place?.offset}`),
+    text,
+  );
 });
 
 test('show finds a page without its scheme, over http too', async () => {
   for (const scheme of ['http://', 'https://']) {
     const other = scheme === 'http://' ? 'https://' : 'http://';
-    const row = rows.find(({ url, place }) => url.startsWith(scheme) && place && !rows.some((one) => one.url === url.replace(scheme, other) && one.place))!;
+    const row = rows.find(
+      ({ url, place }) =>
+        url.startsWith(scheme) && place && !rows.some((one) => one.url === url.replace(scheme, other) && one.place),
+    )!;
     assert.equal((await shown(row.url.replace(scheme, ''))).split('\n')[0], row.url);
   }
 });
 
 test('pages in odd charsets are decoded right, in the list and in what show prints', async () => {
-  await Promise.all(Object.entries(CHARSET_TITLES).map(async ([name, title]) => {
-    const row = rowEnding(`/curios/${name}`);
-    assert.equal(row.title, title);
-    assert.ok((await shown(row.url, '--html')).includes(`<title>${title}</title>`), name);
-    assert.ok((await shown(row.url, '--text')).includes(title), name);
-  }));
+  await Promise.all(
+    Object.entries(CHARSET_TITLES).map(async ([name, title]) => {
+      const row = rowEnding(`/curios/${name}`);
+      assert.equal(row.title, title);
+      assert.ok((await shown(row.url, '--html')).includes(`<title>${title}</title>`), name);
+      assert.ok((await shown(row.url, '--text')).includes(title), name);
+    }),
+  );
 });
 
 test('a compressed page is shown as it reads', async () => {
-  await Promise.all(['gzip', 'deflate', 'brotli'].map(async (name) => {
-    const { url } = rowEnding(`/curios/${name}`);
-    assert.match(await shown(url, '--html'), /<a href="[^"]*\/leaf">/);
-    const text = await shown(url, '--text');
-    assert.match(text, /a page of the small web/);
-    assert.doesNotMatch(text, /<a /);
-  }));
+  await Promise.all(
+    ['gzip', 'deflate', 'brotli'].map(async (name) => {
+      const { url } = rowEnding(`/curios/${name}`);
+      assert.match(await shown(url, '--html'), /<a href="[^"]*\/leaf">/);
+      const text = await shown(url, '--text');
+      assert.match(text, /a page of the small web/);
+      assert.doesNotMatch(text, /<a /);
+    }),
+  );
 });
 
 test('show --headers prints the request and the head of the answer', async () => {
@@ -181,7 +248,7 @@ test('every call names the crawler and its contact', () => {
   assert.deepEqual([...agents], [`Gossamer/${VERSION} (+contact; test@example.org)`]);
 });
 
-test('the From header and a product token of one\'s own reach the server', async () => {
+test("the From header and a product token of one's own reach the server", async () => {
   const heads: [string | undefined, string | undefined, string | undefined][] = [];
   const server = createServer((request, response) => {
     heads.push([request.url, request.headers['user-agent'], request.headers.from]);
@@ -191,8 +258,21 @@ test('the From header and a product token of one\'s own reach the server', async
   try {
     await onStage(plainPlan(1, 1), async ({ gossamer, dir }) => {
       const { port } = server.address() as AddressInfo;
-      const ran = await gossamer('crawl', '--url', 'http://one.example/', '--dir', dir, '--email', 'me@example.net', '--user-agent', 'MyBot/2.1',
-        '--disk-reserve', '10MiB', '--connect-to', `*:80:127.0.0.1:${port}`);
+      const ran = await gossamer(
+        'crawl',
+        '--url',
+        'http://one.example/',
+        '--dir',
+        dir,
+        '--email',
+        'me@example.net',
+        '--user-agent',
+        'MyBot/2.1',
+        '--disk-reserve',
+        '10MiB',
+        '--connect-to',
+        `*:80:127.0.0.1:${port}`,
+      );
       assertCode(ran, 0);
     });
   } finally {
@@ -200,5 +280,8 @@ test('the From header and a product token of one\'s own reach the server', async
     server.close();
   }
   const sent = ['MyBot/2.1 (+contact; me@example.net)', 'me@example.net'];
-  assert.deepEqual(heads, [['/robots.txt', ...sent], ['/', ...sent]]);
+  assert.deepEqual(heads, [
+    ['/robots.txt', ...sent],
+    ['/', ...sent],
+  ]);
 });

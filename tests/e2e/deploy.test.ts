@@ -1,4 +1,7 @@
-/** What deploy/ sets up, in real programs: a crawl that is begun and resumed, its Redis, and a Prometheus that watches it. */
+/**
+ * What deploy/ sets up, in real programs: a crawl that is begun and resumed, its Redis, and a Prometheus that watches
+ * it.
+ */
 
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,9 +26,16 @@ after(endBinaries);
 test('gossamer-start begins a crawl, goes on with it when it is started again, and says how it is used', () =>
   onStage(plainPlan(6, 60, 20), async (stage) => {
     const env = { ...process.env, PATH: [binOf(stage.home), process.env['PATH']].join(delimiter) };
-    const start = (...words: readonly string[]): Promise<Ran> => runBinary(words, { command: [join(DEPLOY, 'gossamer-start')], cwd: stage.home, env });
+    const start = (...words: readonly string[]): Promise<Ran> =>
+      runBinary(words, { command: [join(DEPLOY, 'gossamer-start')], cwd: stage.home, env });
     const config = join(stage.home, 'news.yaml');
-    const written = { 'seeds': 'seeds.txt', 'delay': '50ms', 'disk-reserve': '10MiB', 'connect-to': stage.served.connectTo, 'max-pages': 5 };
+    const written = {
+      seeds: 'seeds.txt',
+      delay: '50ms',
+      'disk-reserve': '10MiB',
+      'connect-to': stage.served.connectTo,
+      'max-pages': 5,
+    };
     writeFileSync(config, JSON.stringify(written));
 
     assertCode(await start(stage.dir, config, '--email', 'test@example.org'), 0);
@@ -50,21 +60,36 @@ test('gossamer understands the configuration that the compose file gives it', as
 });
 
 test('the Redis of the compose file asks for the password, keeps what it was given when it is stopped, and refuses rather than forgets', async () => {
-  const { command, volumes } = (parse(textOf('compose.yaml')) as { services: { redis: { command: string[]; volumes: string[] } } }).services.redis;
+  const { command, volumes } = (
+    parse(textOf('compose.yaml')) as { services: { redis: { command: string[]; volumes: string[] } } }
+  ).services.redis;
   const [from, to] = volumes.find((volume) => volume.startsWith('./'))!.split(':') as [string, string];
   const home = mkdtempSync(join(tmpdir(), 'gossamer-deploy-'));
   const port = await freePort();
   const { program, env } = redisProgram();
-  // The command as it is; only the port and the place of its file are those of this test. It ends with whoever started it: a shell that did not
-  // become the server would leave it behind.
-  writeFileSync(join(home, 'redis-server'), `#!/bin/sh\nconfig=$1\nshift\nexec setpriv --pdeathsig KILL -- '${program}' "$config" --port ${port} --bind 127.0.0.1 "$@"\n`);
+  // The command as it is; only the port and the place of its file are those of this test. It ends with whoever started
+  // it: a shell that did not become the server would leave it behind.
+  writeFileSync(
+    join(home, 'redis-server'),
+    `#!/bin/sh\nconfig=$1\nshift\nexec setpriv --pdeathsig KILL -- '${program}' "$config" --port ${port} --bind 127.0.0.1 "$@"\n`,
+  );
   chmodSync(join(home, 'redis-server'), 0o755);
   const words = command.map((word) => word.replaceAll('$$', '$').replaceAll(to, join(DEPLOY, from)));
-  const start = (): ReturnType<typeof startBinary> => startBinary([], {
-    command: words, cwd: home, env: { ...env, PATH: [home, process.env['PATH']].join(delimiter), REDISCLI_AUTH: 'only-for-this-test' },
-  });
+  const start = (): ReturnType<typeof startBinary> =>
+    startBinary([], {
+      command: words,
+      cwd: home,
+      env: { ...env, PATH: [home, process.env['PATH']].join(delimiter), REDISCLI_AUTH: 'only-for-this-test' },
+    });
   const connected = async <T>(password: string | undefined, work: (redis: Redis) => Promise<T>): Promise<T> => {
-    const redis = new Redis({ port, host: '127.0.0.1', lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null, ...(password ? { password } : {}) });
+    const redis = new Redis({
+      port,
+      host: '127.0.0.1',
+      lazyConnect: true,
+      enableReadyCheck: false,
+      retryStrategy: () => null,
+      ...(password ? { password } : {}),
+    });
     redis.on('error', () => {});
     try {
       return await work(redis);
@@ -72,11 +97,20 @@ test('the Redis of the compose file asks for the password, keeps what it was giv
       redis.disconnect();
     }
   };
-  const isUp = (): Promise<boolean> => connected('only-for-this-test', (redis) => redis.ping().then(() => true, () => false));
+  const isUp = (): Promise<boolean> =>
+    connected('only-for-this-test', (redis) =>
+      redis.ping().then(
+        () => true,
+        () => false,
+      ),
+    );
   try {
     let server = start();
     await until('Redis answers', isUp);
-    await assert.rejects(connected(undefined, (redis) => redis.get('kept')), /NOAUTH/);
+    await assert.rejects(
+      connected(undefined, (redis) => redis.get('kept')),
+      /NOAUTH/,
+    );
     await connected('only-for-this-test', async (redis) => {
       assert.deepEqual(await redis.config('GET', 'maxmemory-policy'), ['maxmemory-policy', 'noeviction']);
       await redis.set('kept', 'yes');
@@ -98,14 +132,19 @@ test('the Redis of the compose file asks for the password, keeps what it was giv
 const watch = (home: string, address: string): Promise<Prometheus> => {
   const dir = join(home, 'prometheus');
   mkdirSync(dir);
-  writeFileSync(join(dir, 'prometheus.yml'), textOf('prometheus/prometheus.yml').replace(/_interval: \d+s/g, '_interval: 500ms'));
+  writeFileSync(
+    join(dir, 'prometheus.yml'),
+    textOf('prometheus/prometheus.yml').replace(/_interval: \d+s/g, '_interval: 500ms'),
+  );
   copyFileSync(join(DEPLOY, 'prometheus/alerts.yml'), join(dir, 'alerts.yml'));
   writeFileSync(join(dir, 'targets.yml'), textOf('prometheus/targets.yml').replace('127.0.0.1:9464', address));
   return startPrometheus(dir);
 };
 
 interface RuleStates {
-  readonly groups: readonly { readonly rules: readonly { readonly name: string; readonly health: string; readonly lastError?: string }[] }[];
+  readonly groups: readonly {
+    readonly rules: readonly { readonly name: string; readonly health: string; readonly lastError?: string }[];
+  }[];
 }
 
 test('promtool finds nothing to say about the metrics of a running crawl, and a Prometheus that asks for them answers every query of the dashboards', () =>
@@ -119,7 +158,10 @@ test('promtool finds nothing to say about the metrics of a running crawl, and a 
     const prometheus = await watch(stage.home, new URL(url).host);
     try {
       // A rate needs two looks at the crawler.
-      await until('Prometheus knows of pages', async () => Number((await prometheus.ask('sum(increase(gossamer_pages_total[1m]))'))[0]?.value[1] ?? 0) > 0);
+      await until(
+        'Prometheus knows of pages',
+        async () => Number((await prometheus.ask('sum(increase(gossamer_pages_total[1m]))'))[0]?.value[1] ?? 0) > 0,
+      );
       const text = await (await fetch(url, { headers: { connection: 'close' } })).text();
       assert.equal(promtool(['check', 'metrics'], text), '');
 
@@ -132,9 +174,13 @@ test('promtool finds nothing to say about the metrics of a running crawl, and a 
       }
       assert.deepEqual(silent, []);
 
-      const rules = async (): Promise<RuleStates['groups'][number]['rules']> => (await prometheus.get<RuleStates>('rules')).groups.flatMap((group) => group.rules);
+      const rules = async (): Promise<RuleStates['groups'][number]['rules']> =>
+        (await prometheus.get<RuleStates>('rules')).groups.flatMap((group) => group.rules);
       await until('every alert was looked at', async () => (await rules()).every(({ health }) => health !== 'unknown'));
-      assert.deepEqual((await rules()).filter(({ health }) => health !== 'ok'), []);
+      assert.deepEqual(
+        (await rules()).filter(({ health }) => health !== 'ok'),
+        [],
+      );
       crawl.send('SIGTERM');
       assertCode(await crawl.ended, 3);
     } finally {

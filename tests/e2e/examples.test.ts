@@ -16,9 +16,17 @@ const preload = new URL('../support/as-package.ts', import.meta.url).href;
 
 /** Runs an example in the folder of the stage, against its small web. */
 const runExample = async ({ home, world, served }: Stage, name: string): Promise<string[]> => {
-  const nearby = { seeds: world.seeds(), connectTo: served.connectTo, delayMs: DELAY_MS, timeoutMs: 2_000, diskReserveBytes: 0 };
+  const nearby = {
+    seeds: world.seeds(),
+    connectTo: served.connectTo,
+    delayMs: DELAY_MS,
+    timeoutMs: 2_000,
+    diskReserveBytes: 0,
+  };
   const ran = await runBinary([join(examples, name)], {
-    cwd: home, command: [process.execPath, '--import', preload], env: { ...process.env, [NEARBY]: JSON.stringify(nearby) },
+    cwd: home,
+    command: [process.execPath, '--import', preload],
+    env: { ...process.env, [NEARBY]: JSON.stringify(nearby) },
   });
   assertCode(ran, 0);
   assert.equal(ran.stderr, '');
@@ -34,7 +42,9 @@ test('first-crawl crawls, and text-corpus makes a corpus of what it left', () =>
     assertNoFault(stage.report());
 
     assert.deepEqual(await runExample(stage, 'text-corpus.ts'), [`${size} texts of ${size} pages are in ./corpus`]);
-    const corpus = globSync('corpus/*.txt', { cwd: stage.home }).map((file) => readFileSync(join(stage.home, file), 'utf8')).join('');
+    const corpus = globSync('corpus/*.txt', { cwd: stage.home })
+      .map((file) => readFileSync(join(stage.home, file), 'utf8'))
+      .join('');
     const crawl = await openCrawl(stage.dir);
     for await (const page of crawl.pages()) assert.ok(corpus.includes(await page.text()), page.url);
     await crawl.close();
@@ -44,7 +54,10 @@ test('pages-to-jsonl writes a line for every page, with its text', () =>
   onStage(plainPlan(6, 60, 20), async (stage) => {
     const wanted = [...stage.world.reachable().pages].toSorted();
     assert.deepEqual(await runExample(stage, 'pages-to-jsonl.ts'), [`${wanted.length} pages are in pages.jsonl`]);
-    const rows = readFileSync(join(stage.home, 'pages.jsonl'), 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as { url: string; text: string });
+    const rows = readFileSync(join(stage.home, 'pages.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { url: string; text: string });
     assert.deepEqual(rows.map((row) => row.url).toSorted(), wanted);
     assert.ok(rows.every((row) => row.text.length > 100));
   }));
@@ -53,9 +66,15 @@ test('hooks prints what its module extracted of every page', () =>
   onStage(plainPlan(6, 60, 20), async (stage) => {
     const lines = await runExample(stage, 'hooks.ts');
     assert.match(lines.pop() ?? '', /^links that were not wanted: \d+$/);
-    assert.deepEqual(lines.map((line) => line.split(' ', 1)[0]!).toSorted(), [...stage.world.reachable().pages].toSorted());
+    assert.deepEqual(
+      lines.map((line) => line.split(' ', 1)[0]!).toSorted(),
+      [...stage.world.reachable().pages].toSorted(),
+    );
     for (const line of lines) {
-      const { headings, words } = JSON.parse(line.slice(line.indexOf(' ') + 1)) as { headings: string[]; words: number };
+      const { headings, words } = JSON.parse(line.slice(line.indexOf(' ') + 1)) as {
+        headings: string[];
+        words: number;
+      };
       assert.ok(headings.length > 0 && headings.every((heading) => heading !== '') && words > 10, line);
     }
   }));

@@ -15,8 +15,11 @@ for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
     const place = (process.env['GOSSAMER_STORE'] = await server.place()); // those who read have the password from there
     try {
       await onStage(plainPlan(4, 40, 15), async (stage) => {
-        assertCode(await stage.crawl({ 'store': place, 'name': 'one', 'keep-links': true, 'max-pages': 20 }), 0);
-        const exported = async (dir: string, ...words: readonly string[]): Promise<{ lines: string[]; stderr: string }> => {
+        assertCode(await stage.crawl({ store: place, name: 'one', 'keep-links': true, 'max-pages': 20 }), 0);
+        const exported = async (
+          dir: string,
+          ...words: readonly string[]
+        ): Promise<{ lines: string[]; stderr: string }> => {
           const ran = await runBinary(['export', dir, ...words]);
           assertCode(ran, 0);
           return { lines: linesOf(ran.stdout), stderr: ran.stderr };
@@ -25,19 +28,29 @@ for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
         const wanted = (await stage.pages()).map(({ url }) => url as string);
         assert.equal(wanted.length, 20);
         assert.deepEqual((await exported(stage.dir, '--format', 'jsonl')).lines.map(urlOf), wanted);
-        assert.deepEqual((await exported(stage.dir, '--format', 'cdxj')).lines.map(urlOf).toSorted(), wanted.toSorted());
+        assert.deepEqual(
+          (await exported(stage.dir, '--format', 'cdxj')).lines.map(urlOf).toSorted(),
+          wanted.toSorted(),
+        );
         const links = await exported(stage.dir, '--format', 'jsonl', '--links');
         assert.equal(links.stderr, '');
         const found = new Set(links.lines);
-        for (const { via, url } of (await stage.pages()).filter((page) => page.via !== '')) assert.ok(found.has(JSON.stringify({ from: via, to: url })), url);
+        for (const { via, url } of (await stage.pages()).filter((page) => page.via !== ''))
+          assert.ok(found.has(JSON.stringify({ from: via, to: url })), url);
 
         const second = join(stage.home, 'second');
-        assertCode(await runBinary(['join', second, ...flagWords({ store: place, name: 'one', 'max-pages': 'none' })]), 0);
+        assertCode(
+          await runBinary(['join', second, ...flagWords({ store: place, name: 'one', 'max-pages': 'none' })]),
+          0,
+        );
         const { stderr } = await exported(second, '--format', 'csv', '--links');
         const all = (await exported(second, '--format', 'jsonl')).lines.length;
         if (store === 'postgres') {
           assert.equal(all, 40, 'the rows of all are in the database');
-          assert.match(stderr, /^the archive of \d+ pages is not in ".*second": export their links from the directories of the other processes of this crawl\n$/);
+          assert.match(
+            stderr,
+            /^the archive of \d+ pages is not in ".*second": export their links from the directories of the other processes of this crawl\n$/,
+          );
         } else {
           assert.equal(all, 20, 'the rows of each are in its own directory');
           assert.equal(stderr, '');

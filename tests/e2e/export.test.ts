@@ -1,7 +1,19 @@
-/** `gossamer export` with the real binary: every format has what `pages` has, links are those of the pages, and a file is whole or not there. */
+/**
+ * `gossamer export` with the real binary: every format has what `pages` has, links are those of the pages, and a file
+ * is whole or not there.
+ */
 
 import assert from 'node:assert/strict';
-import { createReadStream, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -34,13 +46,25 @@ const linesOf = (text: string, end = '\n'): string[] => text.split(end).slice(0,
 
 /** A row of an export from what `pages --format jsonl` says. */
 const rowOf = ({ place, at, durationMs, contentType, extracted, ...page }: PageRow): DuckRow => ({
-  ...page, time: at, duration_ms: durationMs, content_type: contentType, extracted: extracted ?? null,
-  warc_file: place?.file ?? null, warc_offset: place?.offset ?? null, warc_length: place?.length ?? null, warc_group_length: place?.groupLength ?? null,
+  ...page,
+  time: at,
+  duration_ms: durationMs,
+  content_type: contentType,
+  extracted: extracted ?? null,
+  warc_file: place?.file ?? null,
+  warc_offset: place?.offset ?? null,
+  warc_length: place?.length ?? null,
+  warc_group_length: place?.groupLength ?? null,
 });
 
 /** Numbers and texts as JSON has them. */
-const plain = (row: DuckRow): DuckRow => Object.fromEntries(Object.entries(row).map(([name, value]) =>
-  [name, typeof value === 'bigint' ? Number(value) : value instanceof Date ? value.toISOString() : value]));
+const plain = (row: DuckRow): DuckRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'bigint' ? Number(value) : value instanceof Date ? value.toISOString() : value,
+    ]),
+  );
 
 /** RFC 4180, read by hand. */
 const cellsOf = (text: string): string[][] => {
@@ -70,19 +94,32 @@ describe('on a crawl of a web with everything that is odd', () => {
   };
 
   test('JSON lines, CSV and Parquet have every page and every value, in the order of pages', async () => {
-    assert.ok(pages.length > 150 && pages.some(({ status }) => status === null) && pages.some(({ place }) => place === null));
+    assert.ok(
+      pages.length > 150 && pages.some(({ status }) => status === null) && pages.some(({ place }) => place === null),
+    );
     const rows = pages.map(rowOf);
-    assert.deepEqual(linesOf(await exported('--format', 'jsonl')).map((line) => JSON.parse(line) as DuckRow), rows);
+    assert.deepEqual(
+      linesOf(await exported('--format', 'jsonl')).map((line) => JSON.parse(line) as DuckRow),
+      rows,
+    );
 
     const [head, ...cells] = cellsOf(await exported('--format', 'csv'));
-    assert.deepEqual(head, PAGE_COLUMNS.map(({ name }) => name));
+    assert.deepEqual(
+      head,
+      PAGE_COLUMNS.map(({ name }) => name),
+    );
     const cell = (value: unknown): string => (value === null ? '' : String(value).replace(/^[=+\-@\t\r]/, "'$&"));
-    assert.deepEqual(cells, rows.map((row) => head.map((name) => cell(row[name]))));
+    assert.deepEqual(
+      cells,
+      rows.map((row) => head.map((name) => cell(row[name]))),
+    );
 
     const ran = await stage.gossamer('export', stage.dir, '--format', 'parquet', '--out', 'pages.parquet');
     assertCode(ran, 0);
     assert.equal(ran.stderr, `${pages.length} pages in pages.parquet\n`);
-    await withDuck(stage.home, async (query) => assert.deepEqual((await query("FROM 'pages.parquet'")).map(plain), rows));
+    await withDuck(stage.home, async (query) =>
+      assert.deepEqual((await query("FROM 'pages.parquet'")).map(plain), rows),
+    );
   });
 
   test('the flags of pages choose the same pages', async () => {
@@ -90,39 +127,90 @@ describe('on a crawl of a web with everything that is odd', () => {
     const words = ['--site', site, '--status', '404', '--limit', '2'];
     const wanted = (await stage.pages({ site, status: '404', limit: 2 })).map(({ url }) => url);
     assert.ok(wanted.length > 0);
-    assert.deepEqual(linesOf(await exported('--format', 'jsonl', ...words)).map((line) => (JSON.parse(line) as DuckRow)['url']), wanted);
+    assert.deepEqual(
+      linesOf(await exported('--format', 'jsonl', ...words)).map((line) => (JSON.parse(line) as DuckRow)['url']),
+      wanted,
+    );
     assert.equal(linesOf(await exported('--format', 'cdxj', ...words)).length, wanted.length);
   });
 
   test('the index has every response of a page at its place, sorted by bytes, as another indexer finds it', async () => {
     const lines = linesOf(await exported('--format', 'cdxj'));
-    assert.deepEqual(lines, lines.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    assert.deepEqual(
+      lines,
+      lines.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+    );
     const entries = lines.map((line) => {
       const [, key, stamp, json] = /^(\S+) (\d{14}) (\{.*\})$/.exec(line)!;
-      return { key, stamp, ...(JSON.parse(json!) as Record<'url' | 'mime' | 'status' | 'digest' | 'length' | 'offset' | 'filename', string>) };
+      return {
+        key,
+        stamp,
+        ...(JSON.parse(json!) as Record<
+          'url' | 'mime' | 'status' | 'digest' | 'length' | 'offset' | 'filename',
+          string
+        >),
+      };
     });
-    const robots = new Set((await archivedIn(stage.dir)).filter((record) => record.robots).map(({ file, offset }) => `${file} ${offset}`));
+    const robots = new Set(
+      (await archivedIn(stage.dir)).filter((record) => record.robots).map(({ file, offset }) => `${file} ${offset}`),
+    );
     const others: unknown[] = [];
     for (const filename of readdirSync(join(stage.dir, 'warc'))) {
-      for await (const line of new CDXIndexer({}).iterIndex([{ filename, reader: createReadStream(join(stage.dir, 'warc', filename)) }])) {
-        if (line['status'] === null || line['status'] === undefined || robots.has(`${filename} ${line['offset']}`)) continue;
-        others.push([line['url'], line['timestamp'], String(line['mime'] ?? 'unk').split(' ')[0], String(line['status']), line['digest'], String(line['length']), String(line['offset']), filename]);
+      for await (const line of new CDXIndexer({}).iterIndex([
+        { filename, reader: createReadStream(join(stage.dir, 'warc', filename)) },
+      ])) {
+        if (line['status'] === null || line['status'] === undefined || robots.has(`${filename} ${line['offset']}`))
+          continue;
+        others.push([
+          line['url'],
+          line['timestamp'],
+          String(line['mime'] ?? 'unk').split(' ')[0],
+          String(line['status']),
+          line['digest'],
+          String(line['length']),
+          String(line['offset']),
+          filename,
+        ]);
       }
     }
-    const mine = entries.map((entry) => [entry.url, entry.stamp, entry.mime, entry.status, entry.digest, entry.length, entry.offset, entry.filename]);
+    const mine = entries.map((entry) => [
+      entry.url,
+      entry.stamp,
+      entry.mime,
+      entry.status,
+      entry.digest,
+      entry.length,
+      entry.offset,
+      entry.filename,
+    ]);
     assert.deepEqual(mine.toSorted(), others.toSorted());
     for (const { filename, offset, length, url } of entries) {
       const record = readRecordAt(join(stage.dir, 'warc', filename), Number(offset));
-      assert.deepEqual([record.length, record.headers['warc-type'], record.headers['warc-target-uri']], [Number(length), 'response', url]);
+      assert.deepEqual(
+        [record.length, record.headers['warc-type'], record.headers['warc-target-uri']],
+        [Number(length), 'response', url],
+      );
     }
   });
 
   test('the links are those of the pages: every page that was found has one from where it was found', async () => {
-    const links = new Set(linesOf(await exported('--links', '--format', 'jsonl')).map((line) => JSON.parse(line) as { from: string; to: string }).map(({ from, to }) => `${from} ${to}`));
-    const redirects = new Set(pages.filter(({ redirect }) => redirect !== '').map(({ url, redirect }) => `${url} ${redirect}`));
-    const found = pages.filter(({ via }) => via !== '').map(({ via, url }) => `${via} ${url}`).filter((link) => !redirects.has(link));
+    const links = new Set(
+      linesOf(await exported('--links', '--format', 'jsonl'))
+        .map((line) => JSON.parse(line) as { from: string; to: string })
+        .map(({ from, to }) => `${from} ${to}`),
+    );
+    const redirects = new Set(
+      pages.filter(({ redirect }) => redirect !== '').map(({ url, redirect }) => `${url} ${redirect}`),
+    );
+    const found = pages
+      .filter(({ via }) => via !== '')
+      .map(({ via, url }) => `${via} ${url}`)
+      .filter((link) => !redirects.has(link));
     assert.ok(found.length > 100);
-    assert.deepEqual(found.filter((link) => !links.has(link)), []);
+    assert.deepEqual(
+      found.filter((link) => !links.has(link)),
+      [],
+    );
     assertCode(await stage.gossamer('verify', stage.dir), 0);
   });
 
@@ -135,10 +223,16 @@ describe('on a crawl of a web with everything that is odd', () => {
       [[stage.dir, '--format', 'parquet'], /--format parquet is for a file: give its name by --out/],
       [[stage.dir, '--format', 'cdxj', '--links'], /--format cdxj is an index of pages, not of links/],
       [[stage.dir, '--format', 'csv', '--force'], /--force replaces the file of --out, which is missing/],
-      [[stage.dir, '--format', 'csv', '--out', 'there'], /"there" is there already: choose another --out, or give --force/],
+      [
+        [stage.dir, '--format', 'csv', '--out', 'there'],
+        /"there" is there already: choose another --out, or give --force/,
+      ],
       [[stage.dir, '--format', 'csv', '--out', 'folder'], /"folder" is there already/],
       [[stage.dir, '--format', 'csv', '--out', 'folder', '--force'], /"folder" is a folder: choose another --out/],
-      [[stage.dir, '--format', 'csv', '--out', 'no/such/file'], /"no\/such\/file" cannot be written .*: choose another --out/],
+      [
+        [stage.dir, '--format', 'csv', '--out', 'no/such/file'],
+        /"no\/such\/file" cannot be written .*: choose another --out/,
+      ],
       [[stage.dir, '--format', 'csv', '--outcome', 'fetchd'], /--outcome "fetchd" is not known/],
       [['nowhere', '--format', 'csv'], /there is no crawl in "nowhere"/],
       [['--format', 'csv'], /the directory of the crawl is missing/],
@@ -150,8 +244,14 @@ describe('on a crawl of a web with everything that is odd', () => {
       assert.equal(ran.stdout, '');
     }
     assert.equal(readFileSync(join(stage.home, 'there'), 'utf8'), 'dear reader');
-    assert.deepEqual(readdirSync(stage.home).filter((name) => name.endsWith('.part')), []);
-    assertCode(await stage.gossamer('export', stage.dir, '--format', 'csv', '--out', 'there', '--force', '--limit', '1'), 0);
+    assert.deepEqual(
+      readdirSync(stage.home).filter((name) => name.endsWith('.part')),
+      [],
+    );
+    assertCode(
+      await stage.gossamer('export', stage.dir, '--format', 'csv', '--out', 'there', '--force', '--limit', '1'),
+      0,
+    );
     assert.equal(cellsOf(readFileSync(join(stage.home, 'there'), 'utf8')).length, 2);
   });
 });
@@ -159,31 +259,66 @@ describe('on a crawl of a web with everything that is odd', () => {
 test('with --keep-links the links of a page are in its archive; text, records and a check stay right', async () => {
   const site = await servePages({
     '/': htmlOf('home', ['/a', 'http://other.example/x#y', '/a', 'b?q=ü', 'mailto:x@example.org']),
-    '/a': htmlOf('a', ['/']), '/b?q=%C3%BC': htmlOf('b'),
+    '/a': htmlOf('a', ['/']),
+    '/b?q=%C3%BC': htmlOf('b'),
   });
-  const rows = [['/', '/a'], ['/', 'http://other.example/x'], ['/', '/b?q=%C3%BC'], ['/a', '/']].map(([from, to]) => ({ from: new URL(from!, site.seed).href, to: new URL(to!, site.seed).href }));
+  const rows = [
+    ['/', '/a'],
+    ['/', 'http://other.example/x'],
+    ['/', '/b?q=%C3%BC'],
+    ['/a', '/'],
+  ].map(([from, to]) => ({ from: new URL(from!, site.seed).href, to: new URL(to!, site.seed).href }));
   const byText = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
-  const crawlWords = (dir: string, ...more: readonly string[]): string[] =>
-    ['crawl', seedFile([site.seed]), '--dir', dir, '--email', 'test@example.org', '--delay', '10ms', '--seeded-only', '--disk-reserve', '10MiB', '--connect-to', site.connectTo[0]!, ...more];
+  const crawlWords = (dir: string, ...more: readonly string[]): string[] => [
+    'crawl',
+    seedFile([site.seed]),
+    '--dir',
+    dir,
+    '--email',
+    'test@example.org',
+    '--delay',
+    '10ms',
+    '--seeded-only',
+    '--disk-reserve',
+    '10MiB',
+    '--connect-to',
+    site.connectTo[0]!,
+    ...more,
+  ];
   try {
     for (const keep of ['all', 'text']) {
       const dir = join(home, `kept-${keep}`);
       assertCode(await runBinary(crawlWords(dir, '--keep', keep, '--keep-links')), 0);
       const ran = await runBinary(['export', dir, '--links', '--format', 'jsonl']);
       assertCode(ran, 0);
-      assert.deepEqual(linesOf(ran.stdout).map((line) => JSON.parse(line) as object).toSorted(byText), rows.toSorted(byText));
+      assert.deepEqual(
+        linesOf(ran.stdout)
+          .map((line) => JSON.parse(line) as object)
+          .toSorted(byText),
+        rows.toSorted(byText),
+      );
       assert.match((await runBinary(['show', dir, site.seed, '--text'])).stdout, /text of home/);
       assertCode(await runBinary(['verify', dir]), 0);
       const records = (await archivedIn(dir)).filter(({ type }) => type === 'metadata');
       assert.deepEqual(records.map(({ url }) => url).toSorted(), [site.seed, `${site.seed}a`]);
-      assert.equal(linesOf((await runBinary(['export', dir, '--format', 'cdxj'])).stdout).length, keep === 'all' ? 3 : 0, 'only responses can be replayed');
+      assert.equal(
+        linesOf((await runBinary(['export', dir, '--format', 'cdxj'])).stdout).length,
+        keep === 'all' ? 3 : 0,
+        'only responses can be replayed',
+      );
     }
     const without = join(home, 'without');
     assertCode(await runBinary(crawlWords(without)), 0);
     const ran = await runBinary(['export', without, '--links', '--format', 'csv']);
     assertCode(ran, 2);
-    assert.match(ran.stderr, /^gossamer: crawl ".*" kept no links of its pages: they are there for pages fetched with --keep-links/);
-    assert.deepEqual((await archivedIn(without)).filter(({ type }) => type === 'metadata'), []);
+    assert.match(
+      ran.stderr,
+      /^gossamer: crawl ".*" kept no links of its pages: they are there for pages fetched with --keep-links/,
+    );
+    assert.deepEqual(
+      (await archivedIn(without)).filter(({ type }) => type === 'metadata'),
+      [],
+    );
     const none = await runBinary(crawlWords(join(home, 'none'), '--keep', 'none', '--keep-links'));
     assertCode(none, 2);
     assert.match(none.stderr, /--keep-links puts the links of pages into the archive, and --keep none has none/);
@@ -196,25 +331,54 @@ test('with --keep-links the links of a page are in its archive; text, records an
 test('pages of a time with --keep text are left out of the index, all others are in it', () =>
   onStage(plainPlan(3, 30, 15), async (stage) => {
     assertCode(await stage.crawl({ 'max-pages': 10 }), 0);
-    assertCode(await stage.resume({ 'max-pages': 'none', 'keep': 'text' }), 0);
+    assertCode(await stage.resume({ 'max-pages': 'none', keep: 'text' }), 0);
     const ran = await stage.gossamer('export', stage.dir, '--format', 'cdxj');
-    assert.deepEqual(linesOf(ran.stdout).map((line) => (JSON.parse(line.slice(line.indexOf('{'))) as { url: string }).url).toSorted(), (await stage.pages()).slice(0, 10).map(({ url }) => url).toSorted());
+    assert.deepEqual(
+      linesOf(ran.stdout)
+        .map((line) => (JSON.parse(line.slice(line.indexOf('{'))) as { url: string }).url)
+        .toSorted(),
+      (await stage.pages())
+        .slice(0, 10)
+        .map(({ url }) => url)
+        .toSorted(),
+    );
   }));
 
 test('a crawl that runs can be exported, and is not held up', async () => {
   const sites = await serveHeldSites();
   const dir = join(home, 'running');
-  const run = startBinary(['crawl', seedFile(sites.seeds), '--dir', dir, '--email', 'test@example.org', '--delay', '10ms', '--keep-links', '--disk-reserve', '10MiB', '--connect-to', sites.connectTo[0]!]);
+  const run = startBinary([
+    'crawl',
+    seedFile(sites.seeds),
+    '--dir',
+    dir,
+    '--email',
+    'test@example.org',
+    '--delay',
+    '10ms',
+    '--keep-links',
+    '--disk-reserve',
+    '10MiB',
+    '--connect-to',
+    sites.connectTo[0]!,
+  ]);
   try {
     await until('every site holds an answer back', () => sites.holding() === sites.seeds.length);
-    for (const words of [['--format', 'csv'], ['--format', 'cdxj'], ['--format', 'csv', '--links']]) {
+    for (const words of [
+      ['--format', 'csv'],
+      ['--format', 'cdxj'],
+      ['--format', 'csv', '--links'],
+    ]) {
       const ran = await runBinary(['export', dir, ...words]);
       assertCode(ran, 0);
       assert.ok(linesOf(ran.stdout).length >= sites.seeds.length, words.join(' '));
     }
     sites.release();
     assertCode(await run.ended, 0);
-    assert.equal(linesOf((await runBinary(['export', dir, '--format', 'csv'])).stdout, '\r\n').length, sites.pages.length + 1);
+    assert.equal(
+      linesOf((await runBinary(['export', dir, '--format', 'csv'])).stdout, '\r\n').length,
+      sites.pages.length + 1,
+    );
   } finally {
     sites.release();
     await run.ended;

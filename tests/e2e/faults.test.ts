@@ -18,7 +18,9 @@ test('a page that kills its parse thread is tried a few times and given up, and 
     const { world } = stage;
     // The last articles of a site are leaves: no other page is found through them alone.
     const leaves = world.sites.map((site) => articleUrl(world.plan, site, site.pages - 1));
-    const poisons = Object.fromEntries((['throw', 'exit', 'exhaust', 'loop-once'] as const).map((poison, n) => [leaves[n] as string, poison])) as Record<string, Poison>;
+    const poisons = Object.fromEntries(
+      (['throw', 'exit', 'exhaust', 'loop-once'] as const).map((poison, n) => [leaves[n] as string, poison]),
+    ) as Record<string, Poison>;
     const { end, logged } = await runHere(stage, {
       entries: { parse: entry('poison-parse-thread') },
       prepare: () => writeFileSync(join(stage.dir, POISON_FILE), JSON.stringify(poisons)),
@@ -27,14 +29,26 @@ test('a page that kills its parse thread is tried a few times and given up, and 
     const rows = await stage.pages();
     for (const row of rows) {
       const poison = poisons[row.url];
-      assert.deepEqual([row.url, row.outcome, row.tries], [row.url, ...(
-        poison === undefined ? ['fetched', row.tries] : poison === 'loop-once' ? ['fetched', 2] : ['parse-failed', TRIES_MAX])]);
+      assert.deepEqual(
+        [row.url, row.outcome, row.tries],
+        [
+          row.url,
+          ...(poison === undefined
+            ? ['fetched', row.tries]
+            : poison === 'loop-once'
+              ? ['fetched', 2]
+              : ['parse-failed', TRIES_MAX]),
+        ],
+      );
     }
     assert.deepEqual(new Set(rows.map((row) => row.url as string)), world.reachable().pages);
     // A page that exits or exhausts ends a thread with each try, one that loops a single time.
     assert.ok(end.snapshot.restarts >= 2 * TRIES_MAX + 1, logged.join('\n'));
     const counts = countByUrl(await archivedIn(stage.dir));
-    assert.deepEqual([...counts].filter(([, count]) => count !== 1), []);
+    assert.deepEqual(
+      [...counts].filter(([, count]) => count !== 1),
+      [],
+    );
     assert.equal(counts.size, rows.length - 3);
     assertAddsUp(await stage.status());
   }));
@@ -46,7 +60,10 @@ test('a fetch thread that dies is started again, its leases are freed and its si
     assert.match(logged.join('\n'), /^warn thread fetch-1 died: planted: the fetch thread dies$/m);
     assertNoFault(stage.report(), 'twice'); // what was under way when it died is asked for again
     assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
-    assert.ok((await stage.pages()).some((row) => row.tries === 2), 'a claim that its thread did not survive counts as a try');
+    assert.ok(
+      (await stage.pages()).some((row) => row.tries === 2),
+      'a claim that its thread did not survive counts as a try',
+    );
   }));
 
 test('threads that die again and again stop the crawl in order with a fault, and a resume completes it', () =>
@@ -58,7 +75,10 @@ test('threads that die again and again stop the crawl in order with a fault, and
     const status = await stage.status();
     assertAddsUp(status);
     assert.ok(status.waiting > 0 && status.leased === 0);
-    assert.ok(stage.served.record.requests.some((seen) => seen.kind === 'page'), 'visits were under way');
+    assert.ok(
+      stage.served.record.requests.some((seen) => seen.kind === 'page'),
+      'visits were under way',
+    );
 
     const again = await runHere(stage, { again: true });
     assert.equal(again.end.reason, 'finished', again.logged.join('\n'));
@@ -70,10 +90,19 @@ test('threads that die again and again stop the crawl in order with a fault, and
 test('why a store thread ended is told, whether it did not open or did not close', () =>
   onStage(plainPlan(2, 6), async (stage) => {
     const ends = [];
-    for (const [again, timeoutMs] of [[false, FAULT_WHEN_CLOSED], [true, FAULT_WHEN_OPENED]] as const) {
+    for (const [again, timeoutMs] of [
+      [false, FAULT_WHEN_CLOSED],
+      [true, FAULT_WHEN_OPENED],
+    ] as const) {
       // This thread sleeps while the store thread starts, so that it hears what that said and its end in one moment.
-      const prepare = (): void => void setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000));
-      const { end } = await runHere(stage, { again, entries: { store: entry('poison-store-thread') }, settings: { timeoutMs }, prepare });
+      const prepare = (): void =>
+        void setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000));
+      const { end } = await runHere(stage, {
+        again,
+        entries: { store: entry('poison-store-thread') },
+        settings: { timeoutMs },
+        prepare,
+      });
       ends.push([end.reason, end.fault?.message, end.fault?.advice]);
     }
     assert.deepEqual(ends, [
@@ -91,7 +120,8 @@ test('a full disk stops the crawl in order with exit code 4 and a sentence, and 
   const plan = { ...plainPlan(12, 240, 40), pageBytes: 40_000 };
   await onStage(plan, async (stage) => {
     mkdirSync(stage.dir);
-    if (!mount('-t', 'tmpfs', '-o', 'size=3m', 'gossamer-test', stage.dir)) return t.skip('no file system can be mounted here');
+    if (!mount('-t', 'tmpfs', '-o', 'size=3m', 'gossamer-test', stage.dir))
+      return t.skip('no file system can be mounted here');
     try {
       const ran = await stage.crawl({ 'disk-reserve': '0' });
       assertCode(ran, 4);

@@ -12,7 +12,11 @@ import { assertCode } from '../support/stage.ts';
 const assertFits = (text: string, what: string, linesMax: number): void => {
   const lines = text.trimEnd().split('\n');
   assert.ok(lines.length <= linesMax, `${what} has ${lines.length} lines`);
-  assert.deepEqual(lines.filter((line) => line.length > 100), [], what);
+  assert.deepEqual(
+    lines.filter((line) => line.length > 100),
+    [],
+    what,
+  );
 };
 
 test('the overview fits 24 lines and names every command', async () => {
@@ -50,7 +54,10 @@ test('help settings lists every setting with its default', async () => {
   for (const name of SETTING_NAMES) {
     const from = ran.stdout.indexOf(`  --${SETTINGS[name].flag}`);
     assert.ok(from >= 0, name);
-    const own = ran.stdout.slice(from + 4).split(/\n(?: {2}--|\w)/)[0]!.replaceAll(/\s+/g, ' ');
+    const own = ran.stdout
+      .slice(from + 4)
+      .split(/\n(?: {2}--|\w)/)[0]!
+      .replaceAll(/\s+/g, ' ');
     const fallback = writeDefault(name);
     if (fallback !== '') assert.ok(own.trimEnd().endsWith(`(default ${fallback})`), own);
   }

@@ -1,4 +1,6 @@
-/** How the binary starts: what was compiled is remembered where there is room for it, and a start never hangs on that. */
+/**
+ * How the binary starts: what was compiled is remembered where there is room for it, and a start never hangs on that.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -20,7 +22,10 @@ const assertStarts = async (env: NodeJS.ProcessEnv, cwd = home): Promise<void> =
   assert.match(ran.stdout, /^gossamer \d/);
 };
 
-const filesIn = (dir: string): string[] => readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => join(dir, name)).filter((path) => statSync(path).isFile());
+const filesIn = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(dir, name))
+    .filter((path) => statSync(path).isFile());
 
 test('what was compiled is remembered in the cache of the home directory, or where XDG_CACHE_HOME says', async () => {
   await assertStarts({ HOME: home });
@@ -55,7 +60,8 @@ test('where nothing can be remembered the binary starts all the same', async () 
   const file = join(home, 'file');
   writeFileSync(file, '');
   // In /proc nobody can make a folder, and Node's own way of making several at once would try for ever.
-  for (const caches of [file, join(file, 'below'), join(home, 'not', 'there'), '/proc', '/proc/1/none']) await assertStarts({ XDG_CACHE_HOME: caches });
+  for (const caches of [file, join(file, 'below'), join(home, 'not', 'there'), '/proc', '/proc/1/none'])
+    await assertStarts({ XDG_CACHE_HOME: caches });
   await assertStarts({ HOME: '/proc' });
 });
 

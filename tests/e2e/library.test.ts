@@ -10,8 +10,16 @@ import { until } from '../support/binary.ts';
 import { assertNoFault, DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
 
 const optionsFor = (stage: Stage, more: Partial<CrawlOptions> = {}): CrawlOptions => ({
-  email: 'test@example.org', dir: stage.dir, seeds: stage.world.seeds(), connectTo: stage.served.connectTo,
-  delayMs: DELAY_MS, timeoutMs: 2_000, diskReserveBytes: 0, fetchers: 1, parsers: 1, ...more,
+  email: 'test@example.org',
+  dir: stage.dir,
+  seeds: stage.world.seeds(),
+  connectTo: stage.served.connectTo,
+  delayMs: DELAY_MS,
+  timeoutMs: 2_000,
+  diskReserveBytes: 0,
+  fetchers: 1,
+  parsers: 1,
+  ...more,
 });
 
 test('a crawl runs to its end, tells how it is, and leaves what the binary can read', () =>
@@ -22,7 +30,10 @@ test('a crawl runs to its end, tells how it is, and leaves what the binary can r
     const end = await run.ended;
     assert.deepEqual([end.reason, end.fault], ['finished', null]);
     const { size } = stage.world.reachable().pages;
-    assert.deepEqual([end.census?.pages, end.snapshot.pagesThisRun, run.status().phase, run.status().census?.pages], [size, size, 'ended', size]);
+    assert.deepEqual(
+      [end.census?.pages, end.snapshot.pagesThisRun, run.status().phase, run.status().census?.pages],
+      [size, size, 'ended', size],
+    );
     assert.ok(snapshots.some(({ phase }) => phase === 'crawling'));
     assert.equal(snapshots.at(-1)?.phase, 'ended');
     assertNoFault(stage.report());
@@ -44,14 +55,27 @@ test('a crawl that was stopped goes on when it is called again, with other setti
     assert.equal((await second.ended).reason, 'finished');
     assertNoFault(stage.report());
     assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
-    assert.equal((JSON.parse(readFileSync(join(stage.dir, 'crawl.json'), 'utf8')) as { settings: { parsers: number } }).settings.parsers, 0);
+    assert.equal(
+      (JSON.parse(readFileSync(join(stage.dir, 'crawl.json'), 'utf8')) as { settings: { parsers: number } }).settings
+        .parsers,
+      0,
+    );
   }));
 
 test('a wrong setting is refused with a UsageError before anything is made', () =>
   onStage(plainPlan(1, 1), async (stage) => {
     const wrong: Partial<CrawlOptions>[] = [
-      { email: '' }, { email: 'nobody' }, { delayMs: -1 }, { delayMs: Number.NaN }, { maxPages: 0 }, { keep: 'some' as 'all' }, { seeds: [] },
-      { seeds: ['ftp://one.example/'] }, { connectTo: ['nonsense'] }, { excludeFile: join(stage.home, 'nothing') }, { dir: stage.seedFile },
+      { email: '' },
+      { email: 'nobody' },
+      { delayMs: -1 },
+      { delayMs: Number.NaN },
+      { maxPages: 0 },
+      { keep: 'some' as 'all' },
+      { seeds: [] },
+      { seeds: ['ftp://one.example/'] },
+      { connectTo: ['nonsense'] },
+      { excludeFile: join(stage.home, 'nothing') },
+      { dir: stage.seedFile },
       { noSuchSetting: 1 } as Partial<CrawlOptions>,
     ];
     for (const more of wrong) {
@@ -63,25 +87,37 @@ test('a wrong setting is refused with a UsageError before anything is made', () 
 test('bad seeds are told to whoever listens', () =>
   onStage(plainPlan(1, 3), async (stage) => {
     const told: string[] = [];
-    const run = await crawl(optionsFor(stage, { seeds: ['ftp://one.example/', ...stage.world.seeds()], onLog: (level, message) => void told.push(`${level} ${message}`) }));
+    const run = await crawl(
+      optionsFor(stage, {
+        seeds: ['ftp://one.example/', ...stage.world.seeds()],
+        onLog: (level, message) => void told.push(`${level} ${message}`),
+      }),
+    );
     assert.equal((await run.ended).reason, 'finished');
     assert.match(told.join('\n'), /^warn .*ftp:\/\/one\.example.*skipped$/m);
   }));
 
 test('two crawls run in one process, and one directory is open only once', () =>
-  onStage(plainPlan(6, 60, 20), (one) => onStage(plainPlan(6, 60, 20), async (two) => {
-    const runs = [await crawl(optionsFor(one)), await crawl(optionsFor(two))];
-    await assert.rejects(crawl(optionsFor(one)), (error) => error instanceof UsageError && error.message.includes(`is open in process ${process.pid}`));
-    for (const run of runs) assert.equal((await run.ended).reason, 'finished');
-    for (const stage of [one, two]) {
-      assertNoFault(stage.report());
-      assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
-    }
-    const again = await crawl(optionsFor(one));
-    assert.equal((await again.ended).reason, 'finished');
-  })));
+  onStage(plainPlan(6, 60, 20), (one) =>
+    onStage(plainPlan(6, 60, 20), async (two) => {
+      const runs = [await crawl(optionsFor(one)), await crawl(optionsFor(two))];
+      await assert.rejects(
+        crawl(optionsFor(one)),
+        (error) => error instanceof UsageError && error.message.includes(`is open in process ${process.pid}`),
+      );
+      for (const run of runs) assert.equal((await run.ended).reason, 'finished');
+      for (const stage of [one, two]) {
+        assertNoFault(stage.report());
+        assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
+      }
+      const again = await crawl(optionsFor(one));
+      assert.equal((await again.ended).reason, 'finished');
+    }),
+  ));
 
 test('the version is that of the package', () => {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
   assert.equal(VERSION, version);
 });

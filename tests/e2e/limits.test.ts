@@ -15,15 +15,24 @@ const asked = ({ served }: Stage): string[] => served.record.requests.filter((se
 test('--max-pages is exact however many visits there are at once, over the whole crawl and not per run', () =>
   onStage(plainPlan(40, 240, 20), async (stage) => {
     for (const pages of [37, 60]) {
-      const ran = await (pages === 37 ? stage.crawl({ 'max-pages': pages, 'concurrency': 1_000 }) : stage.resume({ 'max-pages': pages }));
+      const ran = await (pages === 37
+        ? stage.crawl({ 'max-pages': pages, concurrency: 1_000 })
+        : stage.resume({ 'max-pages': pages }));
       assertCode(ran, 0);
-      assert.match(ran.stdout, new RegExp(`reached --max-pages.* go on\\n +gossamer resume \\S+ --max-pages ${2 * pages}\\n$`, 's'), 'a bare resume would end at once');
+      assert.match(
+        ran.stdout,
+        new RegExp(`reached --max-pages.* go on\\n +gossamer resume \\S+ --max-pages ${2 * pages}\\n$`, 's'),
+        'a bare resume would end at once',
+      );
       const status = await stage.status();
       assertAddsUp(status);
       assert.deepEqual([status.pages, status.leased], [pages, 0]);
       assert.ok(status.waiting > 0);
       assert.equal((await stage.pages()).filter((row) => row.status !== null).length, pages);
-      assert.equal([...countByUrl(await archivedIn(stage.dir)).values()].reduce((sum, n) => sum + n, 0), pages);
+      assert.equal(
+        [...countByUrl(await archivedIn(stage.dir)).values()].reduce((sum, n) => sum + n, 0),
+        pages,
+      );
       assert.equal(asked(stage).length, pages);
     }
     assertNoFault(stage.report(), 'missing');
@@ -44,7 +53,9 @@ test('--max-pages-per-site holds the other links of a site, and a resume with a 
     const status = await stage.status();
     assertAddsUp(status);
     assert.ok(status.held > 0 && status.sites.held > 0);
-    const bySite = Object.values(Object.groupBy(await stage.pages(), (row) => row.site)).map((rows) => rows?.length ?? 0);
+    const bySite = Object.values(Object.groupBy(await stage.pages(), (row) => row.site)).map(
+      (rows) => rows?.length ?? 0,
+    );
     assert.equal(Math.max(...bySite), 3);
 
     assertCode(await stage.resume({ 'max-pages-per-site': 1_000 }), 0);
@@ -56,13 +67,13 @@ test('--max-pages-per-site holds the other links of a site, and a resume with a 
 
 test('--max-duration ends the run in order, and a resume goes on', () =>
   onStage(plainPlan(3, 12), async (stage) => {
-    const ran = await stage.crawl({ 'delay': '1s', 'max-duration': '1500ms' });
+    const ran = await stage.crawl({ delay: '1s', 'max-duration': '1500ms' });
     assertCode(ran, 0);
     assert.match(ran.stdout, /reached --max-duration/);
     const status = await stage.status();
     assert.ok(status.waiting > 0);
     assert.equal(status.leased, 0);
-    assertCode(await stage.resume({ 'delay': '50ms', 'max-duration': '10m' }), 0);
+    assertCode(await stage.resume({ delay: '50ms', 'max-duration': '10m' }), 0);
     assertNoFault(stage.report());
   }));
 
@@ -78,14 +89,23 @@ test('nothing in the exclude file is called, be it a whole domain or one host of
   onStage(plainPlan(12, 120, 20), async (stage) => {
     const { world, home } = stage;
     const domain = world.sites.find((site) => site.index === 1)?.name as string;
-    const host = world.sites.filter((site) => site.hosts.length > 2 && site.index % 4 === 2).toSorted((a, b) => b.pages - a.pages)[0]?.hosts.at(-1) as string;
+    const host = world.sites
+      .filter((site) => site.hosts.length > 2 && site.index % 4 === 2)
+      .toSorted((a, b) => b.pages - a.pages)[0]
+      ?.hosts.at(-1) as string;
     const file = join(home, 'exclude.txt');
     writeFileSync(file, `# not these\n\n${domain}\n  ${host.toUpperCase()}   # one host only\n`);
     assertCode(await stage.crawl({ 'exclude-file': file }), 0);
 
     const wants = (name: string): boolean => name !== host && world.siteOf(name)?.name !== domain;
-    assert.ok([...world.reachable().pages].some((url) => new URL(url).host === host), 'the host has pages to be excluded');
-    assert.deepEqual(stage.served.record.requests.filter((seen) => !wants(seen.host)), []);
+    assert.ok(
+      [...world.reachable().pages].some((url) => new URL(url).host === host),
+      'the host has pages to be excluded',
+    );
+    assert.deepEqual(
+      stage.served.record.requests.filter((seen) => !wants(seen.host)),
+      [],
+    );
     assert.deepEqual(sorted(asked(stage)), sorted(reachOf(world, { wants })));
   }));
 
@@ -99,10 +119,16 @@ test('on a resume that excludes more, waiting links are settled as excluded with
     const file = join(home, 'exclude.txt');
     writeFileSync(file, others.map((site) => `${site.name}\n`).join(''));
     assertCode(await stage.resume({ 'exclude-file': file, 'max-pages': 1_000 }), 0);
-    assert.deepEqual(served.record.requests.filter((seen) => seen.site !== first?.name), []);
+    assert.deepEqual(
+      served.record.requests.filter((seen) => seen.site !== first?.name),
+      [],
+    );
     const rows = (await stage.pages()).slice(before);
     assert.ok(rows.some((row) => row.outcome === 'excluded'));
-    assert.deepEqual(rows.filter((row) => (row.site === first?.name) !== (row.outcome === 'fetched')), []);
+    assert.deepEqual(
+      rows.filter((row) => (row.site === first?.name) !== (row.outcome === 'fetched')),
+      [],
+    );
     assert.deepEqual((await stage.status()).waiting, 0);
   }));
 
@@ -111,11 +137,17 @@ test('on a resume with a lower --max-depth, waiting links are settled as too dee
     assertCode(await stage.crawl({ 'max-pages': 12 }), 0);
     stage.served.record.clear();
     assertCode(await stage.resume({ 'max-depth': 0, 'max-pages': 1_000 }), 0);
-    assert.deepEqual(asked(stage).filter((url) => !stage.world.seeds().includes(url)), []);
+    assert.deepEqual(
+      asked(stage).filter((url) => !stage.world.seeds().includes(url)),
+      [],
+    );
     assert.ok((await stage.pages({ outcome: 'too-deep' })).length > 0);
   }));
 
-for (const [fetchers, parsers] of [[2, 2], [1, 0]] as const) {
+for (const [fetchers, parsers] of [
+  [2, 2],
+  [1, 0],
+] as const) {
   test(`nothing is lost or done twice with ${fetchers} fetch threads and ${parsers} parse threads`, () =>
     onStage(plainPlan(12, 100, 20), async (stage) => {
       assertCode(await stage.crawl({ fetchers, parsers }), 0);
@@ -126,9 +158,9 @@ for (const [fetchers, parsers] of [[2, 2], [1, 0]] as const) {
 
 test('thread counts may change from run to run, and robots.txt is not asked for again', () =>
   onStage(plainPlan(12, 120, 20), async (stage) => {
-    assertCode(await stage.crawl({ 'fetchers': 2, 'parsers': 2, 'max-pages': 30 }), 0);
-    assertCode(await stage.resume({ 'fetchers': 1, 'parsers': 0, 'max-pages': 60 }), 0);
-    assertCode(await stage.resume({ 'fetchers': 3, 'parsers': 1, 'max-pages': 10_000 }), 0);
+    assertCode(await stage.crawl({ fetchers: 2, parsers: 2, 'max-pages': 30 }), 0);
+    assertCode(await stage.resume({ fetchers: 1, parsers: 0, 'max-pages': 60 }), 0);
+    assertCode(await stage.resume({ fetchers: 3, parsers: 1, 'max-pages': 10_000 }), 0);
     assertNoFault(stage.report());
     const robots = stage.served.record.requests.filter((seen) => seen.kind === 'robots').map(urlOf);
     assert.equal(new Set(robots).size, robots.length);
@@ -146,7 +178,10 @@ test('--keep text archives the text of every page once and no response', () =>
     const ran = await stage.gossamer('show', stage.dir, row?.url ?? '', '--text');
     assertCode(ran, 0);
     assert.match(ran.stdout, /a page of the small web/);
-    assert.match((await stage.gossamer('show', stage.dir, row?.url ?? '', '--html')).stderr, /^gossamer: the archive has no html of .*, and --keep is text\n$/);
+    assert.match(
+      (await stage.gossamer('show', stage.dir, row?.url ?? '', '--html')).stderr,
+      /^gossamer: the archive has no html of .*, and --keep is text\n$/,
+    );
   }));
 
 test('--keep none archives nothing, and the pages are counted all the same', () =>

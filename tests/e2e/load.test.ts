@@ -28,23 +28,48 @@ test('among slow, hanging, resetting and failing servers every visit ends in its
     const before = openDescriptors();
     const dir = join(home, 'crawl');
     const crawl = await createCrawl({
-      dir, seeds: { file: null, urls: seeds }, excludeFile: null, say: () => {},
+      dir,
+      seeds: { file: null, urls: seeds },
+      excludeFile: null,
+      say: () => {},
       settings: {
-        email: 'test@example.org', connectTo, fetchers: 1, parsers: 1, concurrency: VISITS, timeoutMs: TIMEOUT_MS, maxDurationMs: 10_000,
-        delayMs: 0, troubleDelayMs: 0, parkAfter: 1_000_000, diskReserveBytes: 0, bodyBytesMax: 256 * 1024,
+        email: 'test@example.org',
+        connectTo,
+        fetchers: 1,
+        parsers: 1,
+        concurrency: VISITS,
+        timeoutMs: TIMEOUT_MS,
+        maxDurationMs: 10_000,
+        delayMs: 0,
+        troubleDelayMs: 0,
+        parkAfter: 1_000_000,
+        diskReserveBytes: 0,
+        bodyBytesMax: 256 * 1024,
       },
     });
     let most = 0;
     const onSnapshot = ({ visits }: Snapshot): void => void (most = Math.max(most, visits));
-    const end = await startRun({ dir, settings: crawl.identity.settings, store: crawl.store, log: () => {}, onSnapshot }).ended;
+    const end = await startRun({
+      dir,
+      settings: crawl.identity.settings,
+      store: crawl.store,
+      log: () => {},
+      onSnapshot,
+    }).ended;
     crawl.lock.release();
 
     assert.deepEqual([end.reason, end.fault], ['max-duration', null]);
     assert.ok(most > VISITS / 2, `only ${most} visits were under way`);
-    assert.ok(end.census!.pages > 0 && end.snapshot.failures > 0, `${end.census!.pages} pages, ${end.snapshot.failures} failures`);
+    assert.ok(
+      end.census!.pages > 0 && end.snapshot.failures > 0,
+      `${end.census!.pages} pages, ${end.snapshot.failures} failures`,
+    );
     assert.deepEqual([end.census!.leased, end.snapshot.visits, end.snapshot.bodyBytes], [0, 0, 0]);
     assert.equal(end.snapshot.restarts, 0);
-    assert.ok(end.snapshot.longestVisitMs <= end.snapshot.visitCallsMsMax, `a visit took ${end.snapshot.longestVisitMs} ms`);
+    assert.ok(
+      end.snapshot.longestVisitMs <= end.snapshot.visitCallsMsMax,
+      `a visit took ${end.snapshot.longestVisitMs} ms`,
+    );
     const { p50Ms, p99Ms, maxMs } = end.snapshot.loopDelayOverall;
     assert.ok(0 <= p50Ms && p50Ms <= p99Ms && p99Ms <= maxMs && maxMs > 0, 'the fetch thread tells of its event loop');
     assert.equal(openDescriptors(), before);

@@ -1,4 +1,7 @@
-/** Metrics of whole crawls: what is served while they run, and that it agrees with the store, the system and the small web. */
+/**
+ * Metrics of whole crawls: what is served while they run, and that it agrees with the store, the system and the small
+ * web.
+ */
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +28,11 @@ const watched = async (run: Running): Promise<string[]> => {
   const texts: string[] = [];
   while (!run.isOver()) {
     const url = /^metrics at (\S+)$/m.exec(run.said())?.[1];
-    if (url) await fetch(url).then(async (answer) => texts.push(await answer.text()), () => {}); // it may just have ended
+    if (url)
+      await fetch(url).then(
+        async (answer) => texts.push(await answer.text()),
+        () => {},
+      ); // it may just have ended
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   return texts;
@@ -55,11 +62,25 @@ const assertAgree = (points: readonly Point[], census: Census): void => {
 };
 
 /** A crawl of the small web with threads to spare has no reason for these; other tests have. */
-const MAY_BE_ZERO = ['thread_restarts_total', 'backpressure_total', 'claiming_stopped_seconds_total', 'parse_backlog', 'visits_waiting_for_parser', 'body_memory_bytes'];
+const MAY_BE_ZERO = [
+  'thread_restarts_total',
+  'backpressure_total',
+  'claiming_stopped_seconds_total',
+  'parse_backlog',
+  'visits_waiting_for_parser',
+  'body_memory_bytes',
+];
 
 test('every metric of the table is served while a crawl runs, with HELP and TYPE, and is set by somebody', () =>
   onStage(tinyPlan, async (stage) => {
-    const run = stage.startCrawl({ 'metrics': '0', 'fetchers': 2, 'parsers': 1, 'sitemaps': true, 'max-waiting-per-site': 5, 'max-depth': 2 });
+    const run = stage.startCrawl({
+      metrics: '0',
+      fetchers: 2,
+      parsers: 1,
+      sitemaps: true,
+      'max-waiting-per-site': 5,
+      'max-depth': 2,
+    });
     const texts = await watched(run);
     assertCode(await run.ended, 0);
     const looks = texts.map(readMetrics);
@@ -67,20 +88,33 @@ test('every metric of the table is served while a crawl runs, with HELP and TYPE
     const expected = METRIC_NAMES.filter((name) => name !== 'open_descriptors' || existsSync('/proc/self/fd'));
     for (const name of expected) {
       const { type } = metricOf(name);
-      assert.match(last, new RegExp(`^# HELP ${fullName(name)} .+\n# TYPE ${fullName(name)} ${type}\n${fullName(name)}[{_ ]`, 'm'), name);
+      assert.match(
+        last,
+        new RegExp(`^# HELP ${fullName(name)} .+\n# TYPE ${fullName(name)} ${type}\n${fullName(name)}[{_ ]`, 'm'),
+        name,
+      );
     }
-    const dead = expected.filter((name) => !MAY_BE_ZERO.includes(name) && looks.every((points) => isZero(points, fullName(name))));
+    const dead = expected.filter(
+      (name) => !MAY_BE_ZERO.includes(name) && looks.every((points) => isZero(points, fullName(name))),
+    );
     assert.deepEqual(dead, [], 'these were 0 all the time');
     assertNeverDown(looks);
-    for (const kind of ['page', 'robots', 'sitemap']) assert.ok(sumOf(looks.at(-1)!, 'gossamer_calls_total', { kind })! > 0, kind);
-    for (const phase of ['lookup', 'connect', 'tls', 'first-byte', 'total']) assert.ok(sumOf(looks.at(-1)!, 'gossamer_fetch_seconds_count', { phase })! > 0, phase);
+    for (const kind of ['page', 'robots', 'sitemap'])
+      assert.ok(sumOf(looks.at(-1)!, 'gossamer_calls_total', { kind })! > 0, kind);
+    for (const phase of ['lookup', 'connect', 'tls', 'first-byte', 'total'])
+      assert.ok(sumOf(looks.at(-1)!, 'gossamer_fetch_seconds_count', { phase })! > 0, phase);
     assert.ok(looks.some((points) => sumOf(points, 'gossamer_sockets', { scheme: 'https' })! > 0));
     const threads = new Set(looks.at(-1)!.flatMap(({ labels }) => labels['thread'] ?? []));
     assert.deepEqual(threads, new Set(['main', 'store', 'parse-1', 'fetch-1', 'fetch-2']));
     assert.deepEqual(new Set(looks.at(-1)!.flatMap(({ labels }) => labels['store'] ?? [])), new Set(['sqlite']));
-    const kinds = new Set(looks.flatMap((points) => points.filter(({ name }) => name === 'gossamer_open_descriptors').map(({ labels }) => labels['kind']!)));
+    const kinds = new Set(
+      looks.flatMap((points) =>
+        points.filter(({ name }) => name === 'gossamer_open_descriptors').map(({ labels }) => labels['kind']!),
+      ),
+    );
     if (expected.includes('open_descriptors')) assert.deepEqual(kinds, new Set(DESCRIPTOR_KINDS));
-    for (const host of stage.world.sites.flatMap((site) => site.hosts)) assert.ok(!last.includes(host), `a site is in the metrics: ${host}`);
+    for (const host of stage.world.sites.flatMap((site) => site.hosts))
+      assert.ok(!last.includes(host), `a site is in the metrics: ${host}`);
   }));
 
 test('fetch and parse threads are killed and started again: no counter goes down, and the threads count what the store counts', () =>
@@ -90,7 +124,11 @@ test('fetch and parse threads are killed and started again: no counter goes down
     const looks: Point[][] = [];
     const { end, logged, metrics } = await runHere(stage, {
       entries: { fetch: entry('poison-fetch-thread'), parse: entry('poison-parse-thread') },
-      prepare: () => writeFileSync(join(stage.dir, POISON_FILE), JSON.stringify(Object.fromEntries(leaves.map((leaf) => [leaf, 'exit'])))),
+      prepare: () =>
+        writeFileSync(
+          join(stage.dir, POISON_FILE),
+          JSON.stringify(Object.fromEntries(leaves.map((leaf) => [leaf, 'exit']))),
+        ),
       onLook: (run) => void looks.push(readMetrics(run.metrics())),
     });
     assert.equal(end.reason, 'finished', logged.join('\n'));
@@ -103,7 +141,9 @@ test('fetch and parse threads are killed and started again: no counter goes down
     assert.equal(sumOf(points, 'gossamer_pages_total', { outcome: 'parse-failed' }), leaves.length);
     // What a dead thread had asked for was asked for again, so there are at least as many.
     assert.ok(sumOf(points, 'gossamer_calls_total', { kind: 'page' })! >= world.reachable().pages.size - leaves.length);
-    assert.ok(sumOf(points, 'gossamer_parsed_total', { thread: 'parse-1' })! >= world.reachable().pages.size - leaves.length);
+    assert.ok(
+      sumOf(points, 'gossamer_parsed_total', { thread: 'parse-1' })! >= world.reachable().pages.size - leaves.length,
+    );
     assert.equal(sumOf(points, 'gossamer_visits'), 0);
   }));
 
@@ -112,7 +152,8 @@ test('metrics are there before the store is open, and with --parsers 0 the fetch
     let opening = 0;
     const { end, metrics } = await runHere(stage, {
       settings: { parsers: 0, metrics: '0' },
-      onMetrics: (_url, run) => (opening = sumOf(readMetrics(run.metrics()), 'gossamer_phase', { phase: 'opening' }) ?? 0),
+      onMetrics: (_url, run) =>
+        (opening = sumOf(readMetrics(run.metrics()), 'gossamer_phase', { phase: 'opening' }) ?? 0),
     });
     assert.equal(opening, 1);
     const points = readMetrics(metrics);
@@ -131,16 +172,29 @@ for (const [name, start] of Object.entries(SHARED_STORES)) {
           settings: { store: await server.place(), metrics: '0' },
           onMetrics: (url) => (isServed = url),
           // From then on: descriptors are looked at once in five seconds, and the store has some by then.
-          onLook: (run) => void (isServed && run.snapshot().phase === 'crawling' && served.push(fetch(isServed).then((answer) => answer.text(), () => ''))),
+          onLook: (run) =>
+            void (
+              isServed &&
+              run.snapshot().phase === 'crawling' &&
+              served.push(
+                fetch(isServed).then(
+                  (answer) => answer.text(),
+                  () => '',
+                ),
+              )
+            ),
         });
         assert.equal(end.reason, 'finished', logged.join('\n'));
         assert.ok(logged.includes(`info metrics at ${isServed}`));
         assertAgree(readMetrics(metrics), end.census!);
         const looks = (await Promise.all(served)).filter((text) => text !== '').map(readMetrics);
         assertNeverDown(looks);
-        const most = Math.max(...looks.map((points) => sumOf(points, 'gossamer_store_connections', { store: name }) ?? 0));
+        const most = Math.max(
+          ...looks.map((points) => sumOf(points, 'gossamer_store_connections', { store: name }) ?? 0),
+        );
         assert.ok(most >= 1 && most <= 4, `${most} connections`);
-        if (existsSync('/proc/self/fd')) assert.ok(looks.some((points) => sumOf(points, 'gossamer_open_descriptors', { kind: 'store' })! >= 1));
+        if (existsSync('/proc/self/fd'))
+          assert.ok(looks.some((points) => sumOf(points, 'gossamer_open_descriptors', { kind: 'store' })! >= 1));
         const verbs = sumsBy(readMetrics(metrics), 'gossamer_store_call_seconds_count', 'verb');
         assert.deepEqual(Object.keys(verbs).toSorted(), ['admit', 'census', 'claim', 'settle', 'steer']);
         await assert.rejects(fetch(isServed!), 'it is closed when the crawl ends');
@@ -156,7 +210,10 @@ const scrape = (agent: Agent, url: string): Promise<string> =>
   new Promise((resolve, reject) => {
     get(url, { agent }, (answer) => {
       let text = '';
-      answer.setEncoding('utf8').on('data', (part: string) => (text += part)).on('end', () => resolve(text));
+      answer
+        .setEncoding('utf8')
+        .on('data', (part: string) => (text += part))
+        .on('end', () => resolve(text));
     }).on('error', reject);
   });
 
@@ -166,7 +223,7 @@ test('descriptors by kind add up to those that the system counts', { skip: !exis
   try {
     await onStage(plainPlan(1, 1), async (stage) => {
       writeFileSync(stage.seedFile, sites.seeds.map((seed) => `${seed}\n`).join(''));
-      const run = stage.startCrawl({ 'connect-to': sites.connectTo, 'timeout': '60s', 'metrics': '0' });
+      const run = stage.startCrawl({ 'connect-to': sites.connectTo, timeout: '60s', metrics: '0' });
       await until('every site holds an answer back', () => sites.holding() === sites.seeds.length);
       const url = /^metrics at (\S+)$/m.exec(run.said())?.[1] ?? assert.fail(run.said());
       const inSystem = (): number => readdirSync(`/proc/${run.pid}/fd`).length;
@@ -198,7 +255,12 @@ test('a port that is taken or makes no sense is refused before anything is made 
     try {
       const { port } = other.address() as AddressInfo;
       const wrong: readonly (readonly [string, RegExp])[] = [
-        [String(port), new RegExp(`^gossamer: --metrics "${port}" cannot be served: port ${port} is taken; choose another, or 0 for any that is free\n$`)],
+        [
+          String(port),
+          new RegExp(
+            `^gossamer: --metrics "${port}" cannot be served: port ${port} is taken; choose another, or 0 for any that is free\n$`,
+          ),
+        ],
         ['soon', /^gossamer: --metrics "soon" is not understood: write PORT or HOST:PORT/],
         ['70000', /is not understood/],
         ['192.0.2.1:9464', /192\.0\.2\.1 is no address of this machine/],
@@ -215,7 +277,7 @@ test('a port that is taken or makes no sense is refused before anything is made 
       assertCode(ran, 2);
       assert.match(ran.stderr, /is taken/);
       assert.equal(readFileSync(join(stage.dir, 'crawl.json'), 'utf8'), before);
-      assertCode(await stage.resume({ 'metrics': '127.0.0.1:0', 'max-pages': 'none' }), 0);
+      assertCode(await stage.resume({ metrics: '127.0.0.1:0', 'max-pages': 'none' }), 0);
     } finally {
       await new Promise((resolve) => other.close(resolve));
     }

@@ -19,11 +19,19 @@ after(endBinaries);
 test('a crawl that is moved to 7 and to 300 shards on its way fetches every page once, none too early', () =>
   onStage(plainPlan(12, 160, 20), async (stage) => {
     assertCode(await stage.crawl({ 'max-pages': 40 }), 0);
-    for (const [shards, maxPages] of [[7, 80], [300, 1_000_000]] as const) {
+    for (const [shards, maxPages] of [
+      [7, 80],
+      [300, 1_000_000],
+    ] as const) {
       const before = await stage.status();
       const ran = await stage.gossamer('migrate', stage.dir, '--shards', String(shards));
       assertCode(ran, 0);
-      assert.match(ran.stdout, new RegExp(`was moved to sqlite, ${shards} shards\n +before +after\n +pages +(\\d+) +\\1\n +links +(\\d+) +\\2\n`));
+      assert.match(
+        ran.stdout,
+        new RegExp(
+          `was moved to sqlite, ${shards} shards\n +before +after\n +pages +(\\d+) +\\1\n +links +(\\d+) +\\2\n`,
+        ),
+      );
       assert.match(ran.stdout, /crawl\.db-moved is what it was before: delete it when you do not need it/);
       const after = await stage.status();
       assert.deepEqual({ ...after, sitesDue: 0, next: null }, { ...before, shards, sitesDue: 0, next: null });
@@ -51,7 +59,10 @@ const onLargeCrawl = async (story: (dir: string) => Promise<void>): Promise<void
   }
 };
 
-const digestOf = (dir: string): string => createHash('sha1').update(JSON.stringify(wholeOf(join(dir, 'crawl.db')))).digest('hex');
+const digestOf = (dir: string): string =>
+  createHash('sha1')
+    .update(JSON.stringify(wholeOf(join(dir, 'crawl.db'))))
+    .digest('hex');
 
 /** A move to a number of shards that the crawl has not, once it copies. */
 const startMove = async (dir: string): Promise<Running> => {

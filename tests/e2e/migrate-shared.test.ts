@@ -56,12 +56,22 @@ interface Whole {
   readonly rest: readonly { readonly kind?: string; readonly at?: number; readonly url?: string }[];
 }
 
-/** Other stores have rules and sites in another order, and a clock of their own: a site may be due later than before, not earlier. */
+/**
+ * Other stores have rules and sites in another order, and a clock of their own: a site may be due later than before,
+ * not earlier.
+ */
 const comparable = (path: string): { bare: object; dues: ReadonlyMap<string, number> } => {
   const { sites, lines, rest } = wholeOf(path) as Whole;
   const robots = rest.filter(({ kind }) => kind === 'robots').length;
   return {
-    bare: { lines, robots, rest: rest.filter(({ kind }) => kind !== 'robots'), sites: sites.map((one) => ({ ...one, pace: { ...one.pace, dueAt: 0 } })).toSorted((a, b) => (a.site < b.site ? -1 : 1)) },
+    bare: {
+      lines,
+      robots,
+      rest: rest.filter(({ kind }) => kind !== 'robots'),
+      sites: sites
+        .map((one) => ({ ...one, pace: { ...one.pace, dueAt: 0 } }))
+        .toSorted((a, b) => (a.site < b.site ? -1 : 1)),
+    },
     dues: new Map(sites.map(({ site, pace }) => [site, pace.dueAt])),
   };
 };
@@ -69,7 +79,8 @@ const comparable = (path: string): { bare: object; dues: ReadonlyMap<string, num
 const assertSame = (path: string, was: ReturnType<typeof comparable>): void => {
   const is = comparable(path);
   assert.deepEqual(is.bare, was.bare);
-  for (const [site, dueAt] of is.dues) assert.ok(dueAt >= was.dues.get(site)! - 0.001, `${site} is due ${was.dues.get(site)! - dueAt} ms too early`);
+  for (const [site, dueAt] of is.dues)
+    assert.ok(dueAt >= was.dues.get(site)! - 0.001, `${site} is due ${was.dues.get(site)! - dueAt} ms too early`);
 };
 
 for (const [name, open] of Object.entries(STORES)) {
@@ -88,7 +99,8 @@ for (const [name, open] of Object.entries(STORES)) {
       const to = await open();
       const twin = `${dir}-twin`;
       cpSync(dir, twin, { recursive: true });
-      // As a kill between the end of the copy and the new crawl.json leaves it: the store has all, the directory knows nothing.
+      // As a kill between the end of the copy and the new crawl.json leaves it: the store has all, the directory knows
+      // nothing.
       const moved = await move({ to, name: 'whole', onProgress: ({ phase }) => assert.ok(phase) });
       assert.equal(moved.kind, 'moved');
       for (const file of ['crawl.json', 'crawl.db']) cpSync(join(twin, file), join(dir, file));
@@ -101,32 +113,45 @@ for (const [name, open] of Object.entries(STORES)) {
       await store.steer([{ kind: 'mark', name: 'seeds', value: 10 }]);
       await store.close();
       for (const file of ['crawl.json', 'crawl.db']) cpSync(join(twin, file), join(dir, file));
-      await assert.rejects(move({ to, name: 'whole' }), /has a crawl "whole" already: a copy of this one from before it went on here; choose another --name/);
+      await assert.rejects(
+        move({ to, name: 'whole' }),
+        /has a crawl "whole" already: a copy of this one from before it went on here; choose another --name/,
+      );
       assert.equal(readIdentity(dir).settings.store, 'sqlite');
       await assertSound(dir);
       assert.ok(path);
     }));
 
   test(`${name}: another crawl of that name is not touched, and one that was moved away says where it is, and how it is removed`, () =>
-    scenes.open(async (first) => scenes.open(async (second) => {
-      const to = await open();
-      await first.move({ to, name: 'taken' });
-      await first.move({ to: 'sqlite' });
-      // The same crawl is known by its id; this one is another.
-      const { dir } = second;
-      rmSync(dir, { recursive: true });
-      await makeCrawl({ dir, sites: 2, pages: 2, waiting: 2, keep: 'all', fileBytesMax: 1e6 });
-      await assert.rejects(second.move({ to, name: 'taken' }), /has a crawl "taken" already, another one: choose another --name/);
-      const removal = await first.move({ to, name: 'taken' }).then(() => '', (error: Error) =>
-        /already: this one, as it was before it was moved away from there; choose another --name, or remove the old one there: (.+)$/.exec(error.message)?.[1] ?? error.message);
-      const joined = await runBinary(['join', `${dir}-late`, '--store', to, '--name', 'taken']);
-      assertCode(joined, 2);
-      assert.match(joined.stderr, /the crawl "taken" in .* was moved to sqlite/);
-      await assertSound(first.dir);
-      await remove(to, removal);
-      await first.move({ to, name: 'taken' });
-      await assertSound(first.dir);
-    })));
+    scenes.open(async (first) =>
+      scenes.open(async (second) => {
+        const to = await open();
+        await first.move({ to, name: 'taken' });
+        await first.move({ to: 'sqlite' });
+        // The same crawl is known by its id; this one is another.
+        const { dir } = second;
+        rmSync(dir, { recursive: true });
+        await makeCrawl({ dir, sites: 2, pages: 2, waiting: 2, keep: 'all', fileBytesMax: 1e6 });
+        await assert.rejects(
+          second.move({ to, name: 'taken' }),
+          /has a crawl "taken" already, another one: choose another --name/,
+        );
+        const removal = await first.move({ to, name: 'taken' }).then(
+          () => '',
+          (error: Error) =>
+            /already: this one, as it was before it was moved away from there; choose another --name, or remove the old one there: (.+)$/.exec(
+              error.message,
+            )?.[1] ?? error.message,
+        );
+        const joined = await runBinary(['join', `${dir}-late`, '--store', to, '--name', 'taken']);
+        assertCode(joined, 2);
+        assert.match(joined.stderr, /the crawl "taken" in .* was moved to sqlite/);
+        await assertSound(first.dir);
+        await remove(to, removal);
+        await first.move({ to, name: 'taken' });
+        await assertSound(first.dir);
+      }),
+    ));
 
   test(`${name}: a move that is killed again and again comes to its end`, async (t) => {
     const home = mkdtempSync(join(tmpdir(), 'gossamer-migrate-'));

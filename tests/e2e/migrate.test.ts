@@ -22,7 +22,9 @@ after(async () => {
   await postgres?.remove();
 });
 
-/** With the addresses of the stores in the environment, as a person has them who keeps passwords off the command line. */
+/**
+ * With the addresses of the stores in the environment, as a person has them who keeps passwords off the command line.
+ */
 const withStores = async <T>(from: string, to: string, work: () => Promise<T>): Promise<T> => {
   Object.assign(process.env, { GOSSAMER_STORE: from, GOSSAMER_STORE_TO: to });
   try {
@@ -42,17 +44,36 @@ const move = async (stage: Stage, [from, to]: readonly [string, string], ...word
     const ran = await stage.gossamer('migrate', stage.dir, '--to', withoutPassword(to), ...words);
     assertCode(ran, 0);
     assert.match(ran.stdout, /\n +before +after\n +pages +(\d+) +\1\n +links +(\d+) +\2\n +waiting +(\d+) +\3\n/);
-    assert.ok(!(ran.stdout + ran.stderr + readFileSync(join(stage.dir, 'crawl.json'), 'utf8')).includes(encodeURIComponent('p@ss/word')), 'the password is nowhere');
+    assert.ok(
+      !(ran.stdout + ran.stderr + readFileSync(join(stage.dir, 'crawl.json'), 'utf8')).includes(
+        encodeURIComponent('p@ss/word'),
+      ),
+      'the password is nowhere',
+    );
     const status = await withStores(to, '', () => stage.status());
     assertAddsUp(status);
     const { waiting, leased, parked, held, settledByOutcome, pages, known, sites } = status;
-    assert.deepEqual({ waiting, leased, parked, held, settledByOutcome, pages, known, sites },
-      { waiting: was.waiting, leased: was.leased, parked: was.parked, held: was.held, settledByOutcome: was.settledByOutcome, pages: was.pages, known: was.known, sites: was.sites });
+    assert.deepEqual(
+      { waiting, leased, parked, held, settledByOutcome, pages, known, sites },
+      {
+        waiting: was.waiting,
+        leased: was.leased,
+        parked: was.parked,
+        held: was.held,
+        settledByOutcome: was.settledByOutcome,
+        pages: was.pages,
+        known: was.known,
+        sites: was.sites,
+      },
+    );
     const shown = await withStores(to, '', () => stage.gossamer('status', stage.dir));
     if (to !== 'sqlite') assert.ok(shown.stdout.includes(`  in ${withoutPassword(to)} as "`), shown.stdout);
     assert.ok(!shown.stdout.includes(encodeURIComponent('p@ss/word')));
     const config = await stage.gossamer('config', stage.dir);
-    assert.match(config.stdout, new RegExp(`^store: "${withoutPassword(to).replace(/[?.*]/g, '\\$&')}/?" # crawl$`, 'm'));
+    assert.match(
+      config.stdout,
+      new RegExp(`^store: "${withoutPassword(to).replace(/[?.*]/g, '\\$&')}/?" # crawl$`, 'm'),
+    );
   });
 
 const goOn = async (stage: Stage, store: string, maxPages: number): Promise<void> =>
@@ -81,9 +102,20 @@ const LONG_DELAY_MS = 8_000;
 test('a site that was called just before a move is not called before its delay is over', () =>
   onStage(plainPlan(60, 240, 4), async (stage) => {
     const stores = [redis.url, database, 'sqlite'];
-    assertCode(await stage.crawl({ 'delay': `${LONG_DELAY_MS}ms`, 'max-pages': 50 }), 0);
+    assertCode(await stage.crawl({ delay: `${LONG_DELAY_MS}ms`, 'max-pages': 50 }), 0);
     for (const [n, store] of stores.entries()) {
-      await withStores(stores[n - 1] ?? 'sqlite', store, async () => assertCode(await stage.gossamer('migrate', stage.dir, '--to', withoutPassword(store), ...(store === 'sqlite' ? [] : ['--name', 'clocks'])), 0));
+      await withStores(stores[n - 1] ?? 'sqlite', store, async () =>
+        assertCode(
+          await stage.gossamer(
+            'migrate',
+            stage.dir,
+            '--to',
+            withoutPassword(store),
+            ...(store === 'sqlite' ? [] : ['--name', 'clocks']),
+          ),
+          0,
+        ),
+      );
       await withStores(store, '', async () => assertCode(await stage.resume({ 'max-pages': 50 * (n + 2) }), 0));
     }
     assertNoFault(stage.served.record.report({ delayMs: LONG_DELAY_MS }), 'missing');

@@ -32,5 +32,7 @@ test('a store that cannot be opened at once is told while it is waited for, and 
 
 test('on a terminal, the store that is opened is shown with the time that it takes', () => {
   const opening = { phase: 'opening', census: null, elapsedMs: 3_400 } as Snapshot;
-  assert.deepEqual(blockOf(opening, './crawl', {} as Settings).map(stripVTControlCharacters), ['gossamer opening the store ./crawl  00:00:03']);
+  assert.deepEqual(blockOf(opening, './crawl', {} as Settings).map(stripVTControlCharacters), [
+    'gossamer opening the store ./crawl  00:00:03',
+  ]);
 });

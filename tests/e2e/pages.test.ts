@@ -16,10 +16,22 @@ import { serveHeldSites, type HeldSites } from '../support/held-site.ts';
 import { makeCrawl } from '../support/made-crawl.ts';
 import { DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
 
-const QUICK = { email: 'test@example.org', delayMs: DELAY_MS, timeoutMs: 2_000, diskReserveBytes: 0, fetchers: 1, parsers: 1 } as const;
+const QUICK = {
+  email: 'test@example.org',
+  delayMs: DELAY_MS,
+  timeoutMs: 2_000,
+  diskReserveBytes: 0,
+  fetchers: 1,
+  parsers: 1,
+} as const;
 
-const optionsFor = (stage: Stage, more: Partial<CrawlOptions> = {}): CrawlOptions =>
-  ({ ...QUICK, dir: stage.dir, seeds: stage.world.seeds(), connectTo: stage.served.connectTo, ...more });
+const optionsFor = (stage: Stage, more: Partial<CrawlOptions> = {}): CrawlOptions => ({
+  ...QUICK,
+  dir: stage.dir,
+  seeds: stage.world.seeds(),
+  connectTo: stage.served.connectTo,
+  ...more,
+});
 
 const urlsOf = async (pages: AsyncIterable<CrawledPage>): Promise<string[]> => {
   const urls: string[] = [];
@@ -31,7 +43,13 @@ const urlsOf = async (pages: AsyncIterable<CrawledPage>): Promise<string[]> => {
 const onHeldCrawl = async (story: (run: Crawl, sites: HeldSites) => Promise<void>): Promise<void> => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-pages-'));
   const sites = await serveHeldSites();
-  const run = await crawl({ ...QUICK, timeoutMs: 60_000, dir: join(home, 'crawl'), seeds: sites.seeds, connectTo: sites.connectTo });
+  const run = await crawl({
+    ...QUICK,
+    timeoutMs: 60_000,
+    dir: join(home, 'crawl'),
+    seeds: sites.seeds,
+    connectTo: sites.connectTo,
+  });
   try {
     await story(run, sites);
   } finally {
@@ -91,13 +109,20 @@ test('pages of this run are given, or those of the whole crawl, in the order the
     assert.equal(before.length, 20);
 
     const second = await crawl(optionsFor(stage, { maxPages: null }));
-    const [later, all, some] = await Promise.all([urlsOf(second.pages()), urlsOf(second.pages({ from: 'start' })), urlsOf(second.pages({ from: 'start', limit: 30 }))]);
+    const [later, all, some] = await Promise.all([
+      urlsOf(second.pages()),
+      urlsOf(second.pages({ from: 'start' })),
+      urlsOf(second.pages({ from: 'start', limit: 30 })),
+    ]);
     assert.equal((await second.ended).reason, 'finished');
     assert.deepEqual(all.slice(0, 20), before);
     assert.deepEqual(all.slice(20), later);
     assert.deepEqual(some, all.slice(0, 30));
     assert.deepEqual(all.toSorted(), [...stage.world.reachable().pages].toSorted());
-    assert.deepEqual(all, (await stage.pages()).map((row) => row.url as string));
+    assert.deepEqual(
+      all,
+      (await stage.pages()).map((row) => row.url as string),
+    );
   }));
 
 test('a crawl that was stopped ends the loops over its pages', () =>
@@ -120,13 +145,20 @@ test('a page brings what was archived of it, as `show` prints it', () =>
       const [url] = await urlsOf(read.pages({ limit: 1 }));
       const page = await read.page(url!);
       assert.ok(page);
-      const shown = async (flag: string): Promise<string> => (await stage.gossamer('show', stage.dir, url!, flag)).stdout;
+      const shown = async (flag: string): Promise<string> =>
+        (await stage.gossamer('show', stage.dir, url!, flag)).stdout;
       assert.equal(`${await page.text()}\n`, await shown('--text'));
       assert.equal(await page.html(), await shown('--html'));
       assert.match(await page.html(), /<html/);
       const headers = await page.headers();
       assert.equal(headers['content-type'], page.contentType);
-      assert.match(await shown('--headers'), new RegExp(`^HTTP/1.1 200 OK\r\n[^]*content-length: ${headers['content-length']}\r\n[^]*\r\nGET / HTTP/1.1\r\n`, 'i'));
+      assert.match(
+        await shown('--headers'),
+        new RegExp(
+          `^HTTP/1.1 200 OK\r\n[^]*content-length: ${headers['content-length']}\r\n[^]*\r\nGET / HTTP/1.1\r\n`,
+          'i',
+        ),
+      );
       assert.equal(await read.page('http://nowhere.example/'), null);
       assert.equal(await read.page('nonsense'), null);
     } finally {
@@ -135,7 +167,10 @@ test('a page brings what was archived of it, as `show` prints it', () =>
   }));
 
 test('headers that are there more than once are joined, and what is no header is left out', () => {
-  assert.deepEqual(readHead('HTTP/1.1 200 OK\r\nVary: a\r\nnonsense\r\nX: y: z\r\nvary: b\r\n\r\n'), { vary: 'a, b', x: 'y: z' });
+  assert.deepEqual(readHead('HTTP/1.1 200 OK\r\nVary: a\r\nnonsense\r\nX: y: z\r\nvary: b\r\n\r\n'), {
+    vary: 'a, b',
+    x: 'y: z',
+  });
 });
 
 test('a crawl that is not running is read in slices, filtered, and one that kept nothing has empty texts', async () => {
@@ -147,14 +182,33 @@ test('a crawl that is not running is read in slices, filtered, and one that kept
     const all: CrawledPage[] = [];
     for await (const page of read.pages()) all.push(page);
     assert.equal(new Set(all.map((page) => page.url)).size, 350);
-    for (const filter of [{ site: 's3.example' }, { status: 200 }, { outcome: 'robots-denied' }, { status: 404 }, { site: 's3.example', status: 200, limit: 3 }]) {
-      const wanted = all.filter((page) => Object.entries(filter).every(([name, value]) => name === 'limit' || page[name as 'site'] === value));
-      assert.deepEqual(await urlsOf(read.pages(filter)), wanted.slice(0, filter.limit).map((page) => page.url), JSON.stringify(filter));
+    for (const filter of [
+      { site: 's3.example' },
+      { status: 200 },
+      { outcome: 'robots-denied' },
+      { status: 404 },
+      { site: 's3.example', status: 200, limit: 3 },
+    ]) {
+      const wanted = all.filter((page) =>
+        Object.entries(filter).every(([name, value]) => name === 'limit' || page[name as 'site'] === value),
+      );
+      assert.deepEqual(
+        await urlsOf(read.pages(filter)),
+        wanted.slice(0, filter.limit).map((page) => page.url),
+        JSON.stringify(filter),
+      );
     }
-    assert.deepEqual([await all[0]!.text(), await all[0]!.html(), await all[0]!.headers(), all[0]!.extracted], ['', '', {}, undefined]);
+    assert.deepEqual(
+      [await all[0]!.text(), await all[0]!.html(), await all[0]!.headers(), all[0]!.extracted],
+      ['', '', {}, undefined],
+    );
     await read.close();
     const reader = openSqliteReader(join(home, 'made', 'crawl.db'));
-    assert.deepEqual([reader.lastRow(), reader.pagesAfter(0, { status: 404 })], [350, { pages: [], row: 350 }], 'rows that do not match are not read again');
+    assert.deepEqual(
+      [reader.lastRow(), reader.pagesAfter(0, { status: 404 })],
+      [350, { pages: [], row: 350 }],
+      'rows that do not match are not read again',
+    );
     assert.equal([...reader.pages({ limit: 150 })].length, 150);
     let isClosed = false;
     const close = async (): Promise<void> => {
@@ -164,7 +218,11 @@ test('a crawl that is not running is read in slices, filtered, and one that kept
     };
     const far = { ...fromAfar(reader), close };
     const afar = pagesFrom({ dir: join(home, 'made'), open: async () => far, after: () => 0, isOver: () => true }, {});
-    assert.deepEqual(await urlsOf(afar), all.map((page) => page.url), 'a store far away gives the same');
+    assert.deepEqual(
+      await urlsOf(afar),
+      all.map((page) => page.url),
+      'a store far away gives the same',
+    );
     assert.ok(isClosed, 'the list ends when its reader is closed');
   } finally {
     rmSync(home, { recursive: true });

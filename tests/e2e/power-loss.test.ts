@@ -55,21 +55,30 @@ const assertCompletes = async (): Promise<void> => {
 };
 
 const LOSSES: readonly [what: string, lose: () => Promise<string>][] = [
-  ['the end of the archive, to the middle of a record', async () => {
-    const { url, offset } = await pageAt(0.5);
-    truncateSync(warcOf(), offset + 150);
-    return url;
-  }],
-  ['the end of the archive, which reads as zeros', async () => {
-    const { url, offset } = await pageAt(0.7);
-    const bytes = readFileSync(warcOf());
-    writeFileSync(warcOf(), bytes.fill(0, offset + 150));
-    return url;
-  }],
-  ['all of the archive, of which an empty file is left', async () => {
-    truncateSync(warcOf(), 0);
-    return (await pageAt(0)).url;
-  }],
+  [
+    'the end of the archive, to the middle of a record',
+    async () => {
+      const { url, offset } = await pageAt(0.5);
+      truncateSync(warcOf(), offset + 150);
+      return url;
+    },
+  ],
+  [
+    'the end of the archive, which reads as zeros',
+    async () => {
+      const { url, offset } = await pageAt(0.7);
+      const bytes = readFileSync(warcOf());
+      writeFileSync(warcOf(), bytes.fill(0, offset + 150));
+      return url;
+    },
+  ],
+  [
+    'all of the archive, of which an empty file is left',
+    async () => {
+      truncateSync(warcOf(), 0);
+      return (await pageAt(0)).url;
+    },
+  ],
 ];
 
 for (const [what, lose] of LOSSES) {
@@ -79,7 +88,10 @@ for (const [what, lose] of LOSSES) {
     const damaged = await stage.gossamer('verify', stage.dir, '--json');
     assertCode(damaged, 1);
     const { damage, advice } = JSON.parse(damaged.stdout) as { damage: { url?: string }[]; advice: string[] };
-    assert.ok(damage.some((one) => one.url === url), damaged.stdout);
+    assert.ok(
+      damage.some((one) => one.url === url),
+      damaged.stdout,
+    );
     assert.deepEqual(advice, []);
     assertCode(await stage.gossamer('verify', stage.dir, '--repair'), 0);
     await assertCompletes();
@@ -89,7 +101,8 @@ for (const [what, lose] of LOSSES) {
 test('a power loss that cost the last commits leaves an archive that is too long, which a resume cuts', async () => {
   backTo(late());
   for (const name of readdirSync(stage.dir).filter((one) => one.startsWith('crawl.db'))) rmSync(join(stage.dir, name));
-  for (const name of readdirSync(early()).filter((one) => one.startsWith('crawl.db'))) cpSync(join(early(), name), join(stage.dir, name));
+  for (const name of readdirSync(early()).filter((one) => one.startsWith('crawl.db')))
+    cpSync(join(early(), name), join(stage.dir, name));
   const ran = await stage.gossamer('verify', stage.dir);
   assertCode(ran, 0);
   assert.match(ran.stdout, /^left by a kill: .* after its settled end/m);

@@ -33,7 +33,10 @@ const STORES: Readonly<Record<string, { readonly most: number; start(): Promise<
       const client = new Redis({ host: '127.0.0.1', port: server.port });
       return {
         url: server.url,
-        connections: async () => String(await client.client('LIST')).trim().split('\n').length - 1,
+        connections: async () =>
+          String(await client.client('LIST'))
+            .trim()
+            .split('\n').length - 1,
         close: async () => {
           client.disconnect();
           await server.remove();
@@ -46,8 +49,13 @@ const STORES: Readonly<Record<string, { readonly most: number; start(): Promise<
     start: async () => {
       const server = await startPostgres();
       const url = await server.database();
-      const count = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
-      return { url, connections: async () => (await server.query(url, count))[0]!['n'] as number, close: server.remove };
+      const count =
+        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+      return {
+        url,
+        connections: async () => (await server.query(url, count))[0]!['n'] as number,
+        close: server.remove,
+      };
     },
   },
 };
@@ -66,9 +74,26 @@ for (const [store, { most, start }] of Object.entries(STORES)) {
     try {
       const seedFile = join(home, 'seeds.txt');
       writeFileSync(seedFile, web.seeds.join('\n'));
-      const run = startBinary(['crawl', seedFile, '--dir', join(home, 'crawl'), ...flagWords({
-        'email': 'test@example.org', 'connect-to': web.connectTo, 'delay': '0s', 'timeout': '60s', 'concurrency': VISITS, 'fetchers': 1, 'parsers': 1, 'disk-reserve': '0', 'store': server.url,
-      })], { cwd: home, deadlineMs: 2 * WAIT_MS_MAX });
+      const run = startBinary(
+        [
+          'crawl',
+          seedFile,
+          '--dir',
+          join(home, 'crawl'),
+          ...flagWords({
+            email: 'test@example.org',
+            'connect-to': web.connectTo,
+            delay: '0s',
+            timeout: '60s',
+            concurrency: VISITS,
+            fetchers: 1,
+            parsers: 1,
+            'disk-reserve': '0',
+            store: server.url,
+          }),
+        ],
+        { cwd: home, deadlineMs: 2 * WAIT_MS_MAX },
+      );
       await until('the first page is asked for', () => web.asked.length > 0, WAIT_MS_MAX);
       watching = watch();
       // Every page but the last of each site is fetched first: all visits are under way at once when these are held.

@@ -1,4 +1,7 @@
-/** A crawl in a shared store when one of its two processes is killed, and when the server is: nothing lost, nothing twice, nobody early. */
+/**
+ * A crawl in a shared store when one of its two processes is killed, and when the server is: nothing lost, nothing
+ * twice, nobody early.
+ */
 
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
@@ -28,14 +31,23 @@ after(async () => {
 
 const begin = async (server: SharedServer): Promise<Members> => {
   const stage = await openStage(plainPlan(24, 400, 22));
-  const roads = [await openRoad(stage.served.httpPort, LATENCY_MS), await openRoad(stage.served.httpsPort, LATENCY_MS)] as const;
+  const roads = [
+    await openRoad(stage.served.httpPort, LATENCY_MS),
+    await openRoad(stage.served.httpsPort, LATENCY_MS),
+  ] as const;
   closings.push(stage.close, ...roads.map((road) => road.close));
-  const settings = { 'connect-to': overRoads(roads), 'delay': `${DELAY_MS}ms`, 'timeout': `${TIMEOUT_MS}ms`, 'park-after': 10 };
+  const settings = {
+    'connect-to': overRoads(roads),
+    delay: `${DELAY_MS}ms`,
+    timeout: `${TIMEOUT_MS}ms`,
+    'park-after': 10,
+  };
   return membersOn(stage, { url: await server.place(), name: 'two', settings, runMsMax: RUN_MS_MAX });
 };
 
 /** The small web sees by the address who called. */
-const startBy = (members: Members, member: MemberName) => members.start(member, { email: `${member}@example.org`, fetchers: 1, parsers: 1 });
+const startBy = (members: Members, member: MemberName) =>
+  members.start(member, { email: `${member}@example.org`, fetchers: 1, parsers: 1 });
 const isBy = ({ userAgent }: Seen, member: MemberName): boolean => userAgent.includes(`${member}@`);
 
 const startBoth = async (members: Members) => {
@@ -44,7 +56,9 @@ const startBoth = async (members: Members) => {
   // Its first call leaves when the crawl is in the store and can be joined.
   await until('the first process calls', () => requests.length > 0);
   const second = startBy(members, 'second');
-  await until('both processes call', () => MEMBERS.every((member) => requests.filter((seen) => isBy(seen, member)).length >= CALLS_BEFORE));
+  await until('both processes call', () =>
+    MEMBERS.every((member) => requests.filter((seen) => isBy(seen, member)).length >= CALLS_BEFORE),
+  );
   return { first, second };
 };
 
@@ -61,7 +75,10 @@ suite('two processes on one crawl', { concurrency: true }, () => {
       const server = await SHARED_STORES[store]();
       closings.push(server.remove);
       const members = await begin(server);
-      const { served, report } = { served: members.stage.served, report: () => members.stage.served.record.report({ delayMs: DELAY_MS }) };
+      const { served, report } = {
+        served: members.stage.served,
+        report: () => members.stage.served.record.report({ delayMs: DELAY_MS }),
+      };
       const { first, second } = await startBoth(members);
 
       const isJustBy = (seen: Seen): boolean => isBy(seen, 'second') && seen.at > performance.now() - LATENCY_MS / 2;
@@ -72,19 +89,28 @@ suite('two processes on one crawl', { concurrency: true }, () => {
       const verified = await members.gossamer('verify', members.dirs.second);
       // The other works on: either it is noticed, or it stood still for the moment of the check. Damage there is none.
       if (verified.code !== 0) assertCode(verified, 2);
-      if (verified.code === 2) assert.match(verified.stderr, /another process works on this crawl: stop it, then check again/);
+      if (verified.code === 2)
+        assert.match(verified.stderr, /another process works on this crawl: stop it, then check again/);
       assertCode(await first.ended, 0);
 
       // What it had asked so shortly before has not reached it: nobody can have settled it.
-      const underWay = served.record.requests.filter((seen) => isBy(seen, 'second') && seen.at > killedAt - LATENCY_MS && seen.at <= killedAt);
-      t.diagnostic(`the kill met ${underWay.length} visits under way`); // on a busy machine it may come too late for any
+      const underWay = served.record.requests.filter(
+        (seen) => isBy(seen, 'second') && seen.at > killedAt - LATENCY_MS && seen.at <= killedAt,
+      );
+      // on a busy machine it may come too late for any
+      t.diagnostic(`the kill met ${underWay.length} visits under way`);
       for (const { site, at } of underWay) {
         const next = served.record.requests.find((seen) => seen.site === site && seen.at > killedAt + LATENCY_MS);
         assert.ok(next && isBy(next, 'first'), `${site} goes on in the other`);
-        assert.ok(next.at - at > leaseMsOf({ timeoutMs: TIMEOUT_MS }) / 2, `${site} was left alone while it was leased, not ${next.at - at} ms`);
+        assert.ok(
+          next.at - at > leaseMsOf({ timeoutMs: TIMEOUT_MS }) / 2,
+          `${site} was left alone while it was leased, not ${next.at - at} ms`,
+        );
       }
       for (const url of report().twice) {
-        const by = served.record.requests.filter((seen) => urlOf(seen) === url).map((seen) => (isBy(seen, 'second') ? 'second' : 'first'));
+        const by = served.record.requests
+          .filter((seen) => urlOf(seen) === url)
+          .map((seen) => (isBy(seen, 'second') ? 'second' : 'first'));
         assert.deepEqual(by, ['second', 'first'], `${url} is fetched again by the other, and by nobody else`);
       }
       assertNoFault(report(), 'twice');
@@ -100,9 +126,13 @@ suite('two processes on one crawl', { concurrency: true }, () => {
       const members = await begin(server);
       const { first, second } = await startBoth(members);
       await server.kill();
-      await until('both say that they wait', () => [first, second].every((run) => /does not answer \(.*\); waiting/.test(run.said())));
+      await until('both say that they wait', () =>
+        [first, second].every((run) => /does not answer \(.*\); waiting/.test(run.said())),
+      );
       await server.restart();
-      await until('both say that it is back', () => [first, second].every((run) => /answers again|is back/.test(run.said())));
+      await until('both say that it is back', () =>
+        [first, second].every((run) => /answers again|is back/.test(run.said())),
+      );
       for (const run of [first, second]) assertCode(await run.ended, 0);
       assertNoFault(members.stage.served.record.report({ delayMs: DELAY_MS }));
       await assertWhole(members);

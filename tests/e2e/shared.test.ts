@@ -8,7 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startBinary, type Running } from '../support/binary.ts';
 import { compareWith, ledgerOf } from '../support/ledger-check.ts';
 import { SHARED_STORES, type SharedServer, type SharedStoreName } from '../support/shared-servers.ts';
-import { assertAddsUp, assertCode, assertNoFault, flagWords, onStage, plainPlan, type Flags, type Stage } from '../support/stage.ts';
+import {
+  assertAddsUp,
+  assertCode,
+  assertNoFault,
+  flagWords,
+  onStage,
+  plainPlan,
+  type Flags,
+  type Stage,
+} from '../support/stage.ts';
 
 const withServer = async (store: SharedStoreName, story: (server: SharedServer) => Promise<void>): Promise<void> => {
   const server = await SHARED_STORES[store]();
@@ -26,7 +35,8 @@ const withServer = async (store: SharedStoreName, story: (server: SharedServer) 
 
 const second = (stage: Stage): string => join(stage.home, 'second');
 
-const join2 = (stage: Stage, flags: Flags): Running => startBinary(['join', second(stage), ...flagWords(flags)], { cwd: stage.home });
+const join2 = (stage: Stage, flags: Flags): Running =>
+  startBinary(['join', second(stage), ...flagWords(flags)], { cwd: stage.home });
 
 /** Whoever joins before the crawl is there is told so, and tries again. */
 const joined = async (stage: Stage, flags: Flags): Promise<Running> => {
@@ -39,42 +49,74 @@ const joined = async (stage: Stage, flags: Flags): Promise<Running> => {
 };
 
 for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
-  test(`${store}: a crawl alone is whole, and can be read and checked`, () => withServer(store, (server) => onStage(plainPlan(12, 80, 20), async (stage) => {
-    const url = await server.place();
-    assertCode(await stage.crawl({ store: url, name: 'one' }), 0);
-    assertNoFault(stage.report());
-    const status = await stage.status();
-    assertAddsUp(status);
-    const rows = await stage.pages();
-    assert.equal(rows.length, status.settled);
-    assert.equal(rows.filter(({ place }) => place !== null).length, status.pages);
-    assertCode(await stage.gossamer('verify', stage.dir), 0);
-    const again = await stage.gossamer('crawl', stage.seedFile, '--dir', join(stage.home, 'other'), ...flagWords({ email: 'a@example.org', store: url, name: 'one' }));
-    assertCode(again, 2);
-    assert.match(again.stderr, /has a crawl "one" already: take part in it by "gossamer join", or choose another --name/);
-  })));
+  test(`${store}: a crawl alone is whole, and can be read and checked`, () =>
+    withServer(store, (server) =>
+      onStage(plainPlan(12, 80, 20), async (stage) => {
+        const url = await server.place();
+        assertCode(await stage.crawl({ store: url, name: 'one' }), 0);
+        assertNoFault(stage.report());
+        const status = await stage.status();
+        assertAddsUp(status);
+        const rows = await stage.pages();
+        assert.equal(rows.length, status.settled);
+        assert.equal(rows.filter(({ place }) => place !== null).length, status.pages);
+        assertCode(await stage.gossamer('verify', stage.dir), 0);
+        const again = await stage.gossamer(
+          'crawl',
+          stage.seedFile,
+          '--dir',
+          join(stage.home, 'other'),
+          ...flagWords({ email: 'a@example.org', store: url, name: 'one' }),
+        );
+        assertCode(again, 2);
+        assert.match(
+          again.stderr,
+          /has a crawl "one" already: take part in it by "gossamer join", or choose another --name/,
+        );
+      }),
+    ));
 
-  test(`${store}: two processes share a crawl`, () => withServer(store, (server) => onStage(plainPlan(60, 900, 30), async (stage) => {
-    const url = await server.place();
-    const flags = { store: url, name: 'two' };
-    const log = join(stage.home, 'first.log');
-    const first = stage.startCrawl({ ...flags, 'log-file': log });
-    const other = await joined(stage, flags);
-    assertCode(await first.ended, 0);
-    assertCode(await other.ended, 0);
-    assertNoFault(stage.report());
-    assert.deepEqual([log, join(second(stage), 'logs', 'gossamer.log')].map((path) => readFileSync(path, 'utf8').match(/"run begins"/g)?.length), [1, 1], 'each has a log of its own');
-    const counts = await Promise.all([stage.dir, second(stage)].map(async (dir) => {
-      assertCode(await stage.gossamer('verify', dir), 0);
-      const ran = await stage.gossamer('pages', dir, '--format', 'jsonl');
-      return ran.stdout.split('\n').filter((line) => line !== '' && (JSON.parse(line) as { place: unknown }).place !== null).length;
-    }));
-    assert.ok(counts.every((count) => count > 50), `both worked: ${counts.join(' and ')} pages`);
-    const audited = await stage.gossamer('audit', stage.dir, second(stage));
-    assertCode(audited, 0);
-    assert.match(audited.stdout, /^\d+ calls, 60 sites, 0 violations\n$/);
-    assert.deepEqual(compareWith(ledgerOf(stage.dir, second(stage)), stage.served.record.requests).wrong, [], 'the ledgers of both have every call');
-    const files = [stage.dir, second(stage)].flatMap((dir) => readdirSync(join(dir, 'warc')));
-    assert.equal(new Set(files).size, files.length, 'archive files of both can lie in one place');
-  })));
+  test(`${store}: two processes share a crawl`, () =>
+    withServer(store, (server) =>
+      onStage(plainPlan(60, 900, 30), async (stage) => {
+        const url = await server.place();
+        const flags = { store: url, name: 'two' };
+        const log = join(stage.home, 'first.log');
+        const first = stage.startCrawl({ ...flags, 'log-file': log });
+        const other = await joined(stage, flags);
+        assertCode(await first.ended, 0);
+        assertCode(await other.ended, 0);
+        assertNoFault(stage.report());
+        assert.deepEqual(
+          [log, join(second(stage), 'logs', 'gossamer.log')].map(
+            (path) => readFileSync(path, 'utf8').match(/"run begins"/g)?.length,
+          ),
+          [1, 1],
+          'each has a log of its own',
+        );
+        const counts = await Promise.all(
+          [stage.dir, second(stage)].map(async (dir) => {
+            assertCode(await stage.gossamer('verify', dir), 0);
+            const ran = await stage.gossamer('pages', dir, '--format', 'jsonl');
+            return ran.stdout
+              .split('\n')
+              .filter((line) => line !== '' && (JSON.parse(line) as { place: unknown }).place !== null).length;
+          }),
+        );
+        assert.ok(
+          counts.every((count) => count > 50),
+          `both worked: ${counts.join(' and ')} pages`,
+        );
+        const audited = await stage.gossamer('audit', stage.dir, second(stage));
+        assertCode(audited, 0);
+        assert.match(audited.stdout, /^\d+ calls, 60 sites, 0 violations\n$/);
+        assert.deepEqual(
+          compareWith(ledgerOf(stage.dir, second(stage)), stage.served.record.requests).wrong,
+          [],
+          'the ledgers of both have every call',
+        );
+        const files = [stage.dir, second(stage)].flatMap((dir) => readdirSync(join(dir, 'warc')));
+        assert.equal(new Set(files).size, files.length, 'archive files of both can lie in one place');
+      }),
+    ));
 }

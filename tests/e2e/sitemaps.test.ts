@@ -29,7 +29,13 @@ interface Place {
   readonly dir: string;
 }
 
-const QUICK: Flags = { 'email': 'test@example.org', 'delay': '5ms', 'timeout': '5s', 'disk-reserve': '10MiB', 'sitemaps': true };
+const QUICK: Flags = {
+  email: 'test@example.org',
+  delay: '5ms',
+  timeout: '5s',
+  'disk-reserve': '10MiB',
+  sitemaps: true,
+};
 
 /** A web of the answers given, by URL without its scheme; anything else is not found. */
 const onWeb = async (web: Web, story: (place: Place) => Promise<void>): Promise<void> => {
@@ -48,8 +54,12 @@ const onWeb = async (web: Web, story: (place: Place) => Promise<void>): Promise<
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const dir = join(home, 'crawl');
   const { port } = server.address() as AddressInfo;
-  const crawlWords = (flags: Flags): string[] =>
-    ['crawl', '--dir', dir, ...flagWords({ ...QUICK, 'connect-to': `*:80:127.0.0.1:${port}`, ...flags })];
+  const crawlWords = (flags: Flags): string[] => [
+    'crawl',
+    '--dir',
+    dir,
+    ...flagWords({ ...QUICK, 'connect-to': `*:80:127.0.0.1:${port}`, ...flags }),
+  ];
   const lines = async (...args: readonly string[]): Promise<string[]> => {
     const ran = await runBinary(args, { cwd: home });
     assertCode(ran, 0);
@@ -57,7 +67,8 @@ const onWeb = async (web: Web, story: (place: Place) => Promise<void>): Promise<
   };
   try {
     await story({
-      dir, asked,
+      dir,
+      asked,
       crawl: (flags) => runBinary(crawlWords(flags), { cwd: home }),
       startCrawl: (flags) => startBinary(crawlWords(flags), { cwd: home }),
       resume: () => runBinary(['resume', dir], { cwd: home }),
@@ -82,16 +93,28 @@ const typeOf = (url: string): string => {
   return url.endsWith('.txt') ? 'text/plain' : 'text/html';
 };
 
-const urlset = (...urls: readonly string[]): string => `<urlset>${urls.map((url) => `<url><loc>http://${url}</loc></url>`).join('')}</urlset>`;
-const index = (...urls: readonly string[]): string => `<sitemapindex>${urls.map((url) => `<sitemap><loc>http://${url}</loc></sitemap>`).join('')}</sitemapindex>`;
-const moved = (to: string) => (response: ServerResponse): void => void response.writeHead(301, { location: to }).end();
+const urlset = (...urls: readonly string[]): string =>
+  `<urlset>${urls.map((url) => `<url><loc>http://${url}</loc></url>`).join('')}</urlset>`;
+const index = (...urls: readonly string[]): string =>
+  `<sitemapindex>${urls.map((url) => `<sitemap><loc>http://${url}</loc></sitemap>`).join('')}</sitemapindex>`;
+const moved =
+  (to: string) =>
+  (response: ServerResponse): void =>
+    void response.writeHead(301, { location: to }).end();
 const PAGE = '<title>a page</title><p>with words';
 
 const RICH: Web = {
-  'a.example/robots.txt': 'User-agent: *\nDisallow: /private/\nSitemap: http://a.example/maps/index.xml\nSitemap: http://b.example/b.txt\nSitemap: http://a.example/old.xml.gz\n',
+  'a.example/robots.txt':
+    'User-agent: *\nDisallow: /private/\nSitemap: http://a.example/maps/index.xml\nSitemap: http://b.example/b.txt\nSitemap: http://a.example/old.xml.gz\n',
   'a.example/': PAGE,
   'a.example/sitemap.xml': urlset('a.example/usual', 'a.example/private/x', 'c.example/foreign', 'a.example/photo.jpg'),
-  'a.example/maps/index.xml': index('a.example/maps/1.xml.gz', 'a.example/maps/2.txt', 'a.example/maps/inner.xml', 'c.example/other.xml', 'a.example/maps/none.xml'),
+  'a.example/maps/index.xml': index(
+    'a.example/maps/1.xml.gz',
+    'a.example/maps/2.txt',
+    'a.example/maps/inner.xml',
+    'c.example/other.xml',
+    'a.example/maps/none.xml',
+  ),
   'a.example/maps/1.xml.gz': gzipSync(urlset('a.example/packed')),
   'a.example/maps/2.txt': 'http://a.example/plain\nhttp://c.example/foreign\n',
   'a.example/maps/inner.xml': index('a.example/maps/3.xml'),
@@ -100,22 +123,44 @@ const RICH: Web = {
   'a.example/maps/new.gz': gzipSync(urlset('www.a.example/moved')),
   'b.example/b.txt': 'http://b.example/own\nhttp://a.example/foreign\n',
   'b.example/sitemap.xml': urlset('b.example/not-asked-for'),
-  ...Object.fromEntries(['a.example/usual', 'a.example/packed', 'a.example/plain', 'www.a.example/moved', 'b.example/own'].map((url) => [url, PAGE])),
+  ...Object.fromEntries(
+    ['a.example/usual', 'a.example/packed', 'a.example/plain', 'www.a.example/moved', 'b.example/own'].map((url) => [
+      url,
+      PAGE,
+    ]),
+  ),
 };
 
 test('pages that only sitemaps lead to are crawled: of robots.txt and the usual place, indexes, packed, plain and moved', () =>
   onWeb(RICH, async ({ crawl, asked, pages, dir, verify }) => {
     assertCode(await crawl({ url: 'http://a.example/' }), 0);
     const rows = await pages();
-    const sitemaps = ['a.example/sitemap.xml', 'a.example/maps/index.xml', 'a.example/maps/1.xml.gz', 'a.example/maps/2.txt', 'a.example/maps/inner.xml',
-      'a.example/old.xml.gz', 'a.example/maps/new.gz', 'b.example/b.txt'];
+    const sitemaps = [
+      'a.example/sitemap.xml',
+      'a.example/maps/index.xml',
+      'a.example/maps/1.xml.gz',
+      'a.example/maps/2.txt',
+      'a.example/maps/inner.xml',
+      'a.example/old.xml.gz',
+      'a.example/maps/new.gz',
+      'b.example/b.txt',
+    ];
     const found = ['a.example/usual', 'a.example/packed', 'a.example/plain', 'www.a.example/moved', 'b.example/own'];
     const robots = ['a.example/robots.txt', 'www.a.example/robots.txt', 'b.example/robots.txt'];
-    assert.deepEqual(asked.toSorted(), ['a.example/', 'a.example/maps/none.xml', ...sitemaps, ...found, ...robots].toSorted(), 'each once, and nothing else');
+    assert.deepEqual(
+      asked.toSorted(),
+      ['a.example/', 'a.example/maps/none.xml', ...sitemaps, ...found, ...robots].toSorted(),
+      'each once, and nothing else',
+    );
 
     assert.equal(rows.get('a.example/private/x')?.outcome, 'robots-denied');
     assert.equal(rows.get('a.example/maps/none.xml')?.outcome, 'client-error');
-    for (const url of found) assert.deepEqual([rows.get(url)?.outcome, rows.get(url)?.depth, rows.get(url)?.title], ['fetched', 1, 'a page'], url);
+    for (const url of found)
+      assert.deepEqual(
+        [rows.get(url)?.outcome, rows.get(url)?.depth, rows.get(url)?.title],
+        ['fetched', 1, 'a page'],
+        url,
+      );
     assert.equal(rows.get('a.example/packed')?.via, 'http://a.example/maps/1.xml.gz');
     assert.equal(rows.get('a.example/maps/index.xml')?.via, 'http://a.example/robots.txt');
     for (const url of sitemaps) assert.ok(['fetched', 'redirected'].includes(rows.get(url)?.outcome ?? ''), url);
@@ -123,7 +168,10 @@ test('pages that only sitemaps lead to are crawled: of robots.txt and the usual 
     // Sitemaps are archived as they came, and their addresses are no text.
     const records = await archivedIn(dir);
     assertArchivedOnce(records, new Set([...found, ...sitemaps].map((url) => `http://${url}`)));
-    assert.deepEqual([...countByUrl(records, 'conversion').keys()].toSorted(), ['a.example/', ...found].map((url) => `http://${url}`).toSorted());
+    assert.deepEqual(
+      [...countByUrl(records, 'conversion').keys()].toSorted(),
+      ['a.example/', ...found].map((url) => `http://${url}`).toSorted(),
+    );
     assertCode(await verify(), 0);
   }));
 
@@ -135,12 +183,15 @@ test('without --sitemaps none is asked for', () =>
 
 test('--seeded-only and --max-depth hold for sitemaps and for what they list', async () => {
   await onWeb(RICH, async ({ crawl, asked }) => {
-    assertCode(await crawl({ 'url': 'http://a.example/', 'seeded-only': true }), 0);
-    assert.deepEqual(asked.filter((url) => url.startsWith('b.')), []);
+    assertCode(await crawl({ url: 'http://a.example/', 'seeded-only': true }), 0);
+    assert.deepEqual(
+      asked.filter((url) => url.startsWith('b.')),
+      [],
+    );
     assert.ok(asked.includes('a.example/packed'));
   });
   await onWeb(RICH, async ({ crawl, asked }) => {
-    assertCode(await crawl({ 'url': 'http://a.example/', 'max-depth': 0 }), 0);
+    assertCode(await crawl({ url: 'http://a.example/', 'max-depth': 0 }), 0);
     assert.deepEqual(asked, ['a.example/robots.txt', 'a.example/']);
   });
 });
@@ -171,10 +222,16 @@ test('sitemaps named by the robots.txt of a page that is denied or missing are r
     'e.example/listed': PAGE,
   };
   return onWeb(web, async ({ crawl, pages }) => {
-    assertCode(await crawl({ 'url': ['http://a.example/', 'http://e.example/'], 'trouble-delay': '1ms' }), 0);
+    assertCode(await crawl({ url: ['http://a.example/', 'http://e.example/'], 'trouble-delay': '1ms' }), 0);
     const rows = await pages();
-    assert.deepEqual([rows.get('a.example/')?.outcome, rows.get('a.example/listed')?.outcome], ['robots-denied', 'fetched']);
-    assert.deepEqual([rows.get('e.example/')?.outcome, rows.get('e.example/listed')?.outcome], ['server-error', 'fetched']);
+    assert.deepEqual(
+      [rows.get('a.example/')?.outcome, rows.get('a.example/listed')?.outcome],
+      ['robots-denied', 'fetched'],
+    );
+    assert.deepEqual(
+      [rows.get('e.example/')?.outcome, rows.get('e.example/listed')?.outcome],
+      ['server-error', 'fetched'],
+    );
   });
 });
 
@@ -192,7 +249,9 @@ test('bombs, endless and broken sitemaps and an index that lists itself cost not
   const web: Web = {
     'a.example/robots.txt': names.map((name) => `Sitemap: http://a.example/${name}\n`).join(''),
     'a.example/': PAGE,
-    'a.example/bomb.gz': gzipSync(Buffer.concat([Buffer.from(urlset('a.example/in-the-bomb')), Buffer.alloc(200 * 1024 ** 2, ' ')])),
+    'a.example/bomb.gz': gzipSync(
+      Buffer.concat([Buffer.from(urlset('a.example/in-the-bomb')), Buffer.alloc(200 * 1024 ** 2, ' ')]),
+    ),
     'a.example/endless.xml': endless,
     'a.example/broken.gz': Buffer.concat([gzipSync(urlset('a.example/x')).subarray(0, 20), Buffer.alloc(500, 0xff)]),
     'a.example/self.xml': index('a.example/self.xml', 'a.example/self.xml?2'),
@@ -210,7 +269,10 @@ test('bombs, endless and broken sitemaps and an index that lists itself cost not
     assert.equal(rows.get('a.example/bomb.gz')?.truncated, 'length');
     assert.equal(rows.get('a.example/in-the-bomb')?.outcome, 'fetched');
     assert.equal(rows.get('a.example/before-the-flood')?.outcome, 'fetched');
-    assert.deepEqual(asked.filter((url) => url.includes('self')).toSorted(), ['a.example/self.xml', 'a.example/self.xml?2']);
+    assert.deepEqual(asked.filter((url) => url.includes('self')).toSorted(), [
+      'a.example/self.xml',
+      'a.example/self.xml?2',
+    ]);
     assertCode(await verify(), 0);
   });
 });
@@ -219,7 +281,7 @@ test('a sitemap with all that the protocol allows is admitted to the last addres
   const urls = Array.from({ length: SITEMAP_ENTRIES_MAX }, (_, n) => `a.example/page/${n}`);
   // Not packed, and so larger than a page may be.
   return onWeb({ 'a.example/': PAGE, 'a.example/sitemap.xml': urlset(...urls) }, async ({ crawl, status, verify }) => {
-    assertCode(await crawl({ 'url': 'http://a.example/', 'max-pages': 2 }), 0);
+    assertCode(await crawl({ url: 'http://a.example/', 'max-pages': 2 }), 0);
     const now = await status();
     assertAddsUp(now);
     assert.deepEqual([now.pages, now.waiting], [2, SITEMAP_ENTRIES_MAX]);
@@ -230,14 +292,16 @@ test('a sitemap with all that the protocol allows is admitted to the last addres
 test('a crawl of sitemaps that is killed again and again loses no page that they list and archives none twice', () => {
   const sites = Array.from({ length: 8 }, (_, n) => `s${n}.example`);
   const listedOf = (site: string): string[] => Array.from({ length: 24 }, (_, n) => `${site}/only/${n}`);
-  const web: Web = Object.fromEntries(sites.flatMap((site) => [
-    [`${site}/robots.txt`, `Sitemap: http://${site}/index.xml`],
-    [`${site}/`, PAGE],
-    [`${site}/index.xml`, index(`${site}/1.xml.gz`, `${site}/2.xml`)],
-    [`${site}/1.xml.gz`, gzipSync(urlset(...listedOf(site).slice(0, 12)))],
-    [`${site}/2.xml`, urlset(...listedOf(site).slice(12))],
-    ...listedOf(site).map((url) => [url, PAGE] as const),
-  ]));
+  const web: Web = Object.fromEntries(
+    sites.flatMap((site) => [
+      [`${site}/robots.txt`, `Sitemap: http://${site}/index.xml`],
+      [`${site}/`, PAGE],
+      [`${site}/index.xml`, index(`${site}/1.xml.gz`, `${site}/2.xml`)],
+      [`${site}/1.xml.gz`, gzipSync(urlset(...listedOf(site).slice(0, 12)))],
+      [`${site}/2.xml`, urlset(...listedOf(site).slice(12))],
+      ...listedOf(site).map((url) => [url, PAGE] as const),
+    ]),
+  );
   return onWeb(web, async ({ startCrawl, resume, asked, pages, dir, verify }) => {
     const run = startCrawl({ url: sites.map((site) => `http://${site}/`), delay: '20ms' });
     // While the first sitemaps are under way.
@@ -253,7 +317,10 @@ test('a crawl of sitemaps that is killed again and again loses no page that they
     assertCode(await resume(), 0);
     const rows = await pages();
     const wanted = sites.flatMap(listedOf);
-    assert.deepEqual(wanted.filter((url) => rows.get(url)?.outcome !== 'fetched'), []);
+    assert.deepEqual(
+      wanted.filter((url) => rows.get(url)?.outcome !== 'fetched'),
+      [],
+    );
     assertArchivedOnce(await archivedIn(dir), new Set(wanted.map((url) => `http://${url}`)));
     assertCode(await verify(), 0);
   });

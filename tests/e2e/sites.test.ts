@@ -19,7 +19,13 @@ interface SiteRow {
   readonly failures: number;
   readonly delayMs: number;
   readonly nextCall: string | null;
-  readonly robots: { readonly origin: string; readonly state: string; readonly fetchedAt: string | null; readonly stale: boolean; readonly trouble: string | null } | null;
+  readonly robots: {
+    readonly origin: string;
+    readonly state: string;
+    readonly fetchedAt: string | null;
+    readonly stale: boolean;
+    readonly trouble: string | null;
+  } | null;
 }
 
 interface Explained {
@@ -29,7 +35,12 @@ interface Explained {
   readonly answer: string;
   readonly notes: readonly string[];
   readonly advice: readonly string[];
-  readonly robots: { readonly origin: string; readonly allowed: boolean; readonly line: number | null; readonly rule: string } | null;
+  readonly robots: {
+    readonly origin: string;
+    readonly allowed: boolean;
+    readonly line: number | null;
+    readonly rule: string;
+  } | null;
 }
 
 let stage: Stage;
@@ -56,7 +67,9 @@ const explainedHere = async ({ dir }: Stage, urls: readonly string[]): Promise<E
   const reader = openSqliteReader(join(dir, 'crawl.db'));
   try {
     const { settings } = readIdentity(dir);
-    return await Promise.all(urls.map((url) => explain({ dir, url, settings, reader, now: Date.now(), running: true })));
+    return await Promise.all(
+      urls.map((url) => explain({ dir, url, settings, reader, now: Date.now(), running: true })),
+    );
   } finally {
     reader.close();
   }
@@ -75,7 +88,10 @@ test('sites lists every site once, and its numbers add up to those of status', a
   assert.equal(new Set(sites.map(({ site }) => site)).size, status.sites.known);
   assert.equal(sites.length, status.sites.known);
   const sum = (pick: (row: SiteRow) => number): number => sites.reduce((total, row) => total + pick(row), 0);
-  assert.deepEqual([sum((row) => row.pages), sum((row) => row.waiting)], [status.pages, status.waiting + status.parked + status.held]);
+  assert.deepEqual(
+    [sum((row) => row.pages), sum((row) => row.waiting)],
+    [status.pages, status.waiting + status.parked + status.held],
+  );
   assert.equal(sites.filter(({ state }) => state === 'parked').length, status.sites.parked);
   assert.ok(status.sites.parked > 0);
 });
@@ -103,15 +119,32 @@ test('a table has a head, a line per site in the order asked for, and says how m
   assertCode(ran, 0);
   const [head, ...rows] = linesOf(ran.stdout);
   assert.match(head ?? '', /^site +state +waiting +pages +failures +delay +next call +robots\.txt$/);
-  assert.deepEqual(rows.slice(0, 3).map((row) => row.split(' ')[0]), sites.toSorted((a, b) => b.pages - a.pages).slice(0, 3).map(({ site }) => site));
-  assert.equal(rows[3], `3 of ${sites.length} sites, most pages first; ${sites.length - 3} more with a --limit above 3`);
+  assert.deepEqual(
+    rows.slice(0, 3).map((row) => row.split(' ')[0]),
+    sites
+      .toSorted((a, b) => b.pages - a.pages)
+      .slice(0, 3)
+      .map(({ site }) => site),
+  );
+  assert.equal(
+    rows[3],
+    `3 of ${sites.length} sites, most pages first; ${sites.length - 3} more with a --limit above 3`,
+  );
   assert.equal(rows.length, 4);
 });
 
 test('CSV has the same sites, and a limit on what a program reads is told beside it', async () => {
   const all = await stage.gossamer('sites', stage.dir, '--format', 'csv');
-  assert.deepEqual(linesOf(all.stdout).slice(1).map((line) => line.split(',')[0]), sites.map(({ site }) => site));
-  assert.match(all.stdout, /^site,state,waiting,pages,failures,delay_ms,next_call,robots_origin,robots_state,robots_stale,robots_time\n/);
+  assert.deepEqual(
+    linesOf(all.stdout)
+      .slice(1)
+      .map((line) => line.split(',')[0]),
+    sites.map(({ site }) => site),
+  );
+  assert.match(
+    all.stdout,
+    /^site,state,waiting,pages,failures,delay_ms,next_call,robots_origin,robots_state,robots_stale,robots_time\n/,
+  );
   assert.equal(all.stderr, '');
   const some = await stage.gossamer('sites', stage.dir, '--format', 'jsonl', '--limit', '2');
   assert.equal(linesOf(some.stdout).length, 2);
@@ -120,7 +153,10 @@ test('CSV has the same sites, and a limit on what a program reads is told beside
 
 test('a search finds the sites with that text in their name, in any case, and says when there is none', async () => {
   const name = sites[0]!.site;
-  assert.deepEqual((await listed(stage, '--search', name.slice(0, 6).toUpperCase())).map(({ site }) => site), sites.filter(({ site }) => site.includes(name.slice(0, 6))).map(({ site }) => site));
+  assert.deepEqual(
+    (await listed(stage, '--search', name.slice(0, 6).toUpperCase())).map(({ site }) => site),
+    sites.filter(({ site }) => site.includes(name.slice(0, 6))).map(({ site }) => site),
+  );
   const none = await stage.gossamer('sites', stage.dir, '--search', 'no-such-name');
   assertCode(none, 0);
   assert.equal(none.stdout, 'no site has "no-such-name" in its name\n');
@@ -128,8 +164,15 @@ test('a search finds the sites with that text in their name, in any case, and sa
 
 test('explain gives every settled page its outcome, and every denied one the line of robots.txt that denies it', async () => {
   const byOutcome = Object.groupBy(pages, ({ outcome }) => outcome);
-  assert.deepEqual((await explainedHere(stage, pages.map(({ url }) => url))).map(({ url, reason, state }) => ({ url, reason, state })),
-    pages.map(({ url, outcome }) => ({ url, reason: outcome, state: 'settled' })));
+  assert.deepEqual(
+    (
+      await explainedHere(
+        stage,
+        pages.map(({ url }) => url),
+      )
+    ).map(({ url, reason, state }) => ({ url, reason, state })),
+    pages.map(({ url, outcome }) => ({ url, reason: outcome, state: 'settled' })),
+  );
   const denied = byOutcome['robots-denied'] ?? [];
   assert.ok(denied.length > 1);
   for (const row of denied) {
@@ -153,7 +196,10 @@ test('explain names the target of a redirect, and the command that brings a park
   const about = await explained(stage, `${parked.robots!.origin}/`);
   assert.deepEqual([about.reason, about.advice], ['parked', [`gossamer resume ${stage.dir} --retry-parked`]]);
   assert.match(about.answer, /failed 3 times in a row, and --park-after is 3/);
-  assert.ok(about.notes.some((note) => note.startsWith(`the last failure on record: robots.txt of ${parked.robots!.origin} `)), about.notes.join('; '));
+  assert.ok(
+    about.notes.some((note) => note.startsWith(`the last failure on record: robots.txt of ${parked.robots!.origin} `)),
+    about.notes.join('; '),
+  );
 });
 
 test('explain of a link that is not known has exit code 1, and a sentence for people', async () => {
@@ -167,9 +213,21 @@ test('explain of a link that is not known has exit code 1, and a sentence for pe
 
 describe('wrong use', { concurrency: 2 }, () => {
   const uses: readonly [what: string, words: (dir: string) => string[], says: RegExp][] = [
-    ['an unknown order', (dir) => ['sites', dir, '--sort', 'size'], /--sort "size" is not known: choose one of waiting, pages, failures, next, name, delay/],
-    ['a limit that is none', (dir) => ['sites', dir, '--limit', 'all'], /--limit "all" is not understood: write a whole number/],
-    ['more than can be sorted', (dir) => ['sites', dir, '--limit', '10001'], /--limit 10001 is too much for a sorted list, the most is 10000: --format jsonl or csv/],
+    [
+      'an unknown order',
+      (dir) => ['sites', dir, '--sort', 'size'],
+      /--sort "size" is not known: choose one of waiting, pages, failures, next, name, delay/,
+    ],
+    [
+      'a limit that is none',
+      (dir) => ['sites', dir, '--limit', 'all'],
+      /--limit "all" is not understood: write a whole number/,
+    ],
+    [
+      'more than can be sorted',
+      (dir) => ['sites', dir, '--limit', '10001'],
+      /--limit 10001 is too much for a sorted list, the most is 10000: --format jsonl or csv/,
+    ],
     ['an unknown format', (dir) => ['sites', dir, '--format', 'xml'], /--format "xml" is not known/],
     ['the sites of nothing', () => ['sites', 'nothing'], /there is no crawl in "nothing"/],
     ['an explanation without a URL', (dir) => ['explain', dir], /the URL is missing: gossamer explain <dir> <url>/],
@@ -197,7 +255,9 @@ test('both answer while the crawl runs and after it was stopped', () =>
       return (rows[0]?.waiting ?? 0) > 3;
     });
     const { site } = rows[0]!;
-    const candidates = [...running.world.reachable().pages].filter((url) => running.world.siteOf(new URL(url).hostname)?.name === site);
+    const candidates = [...running.world.reachable().pages].filter(
+      (url) => running.world.siteOf(new URL(url).hostname)?.name === site,
+    );
     const inLine = (await explainedHere(running, candidates)).filter(({ reason }) => reason === 'waiting');
     assert.ok(inLine.length > 0);
     assert.ok(inLine.every(({ callAt, advice }) => callAt !== null && advice.length === 0));
@@ -208,5 +268,12 @@ test('both answer while the crawl runs and after it was stopped', () =>
     const { state, advice } = await explained(running, last);
     assert.deepEqual([state, advice], ['waiting', [`gossamer resume ${running.dir}`]]);
     const table = await running.gossamer('sites', running.dir);
-    assert.match(table.stdout, new RegExp(`^${site.replaceAll('.', '\\.')} +waiting +\\d+ +\\d+ +0 +\\S+s +(?:due now|in \\S+s) +(?:allows all, \\S+s old|not read yet)$`, 'm'), 'its next call may be the first to a host of it');
+    assert.match(
+      table.stdout,
+      new RegExp(
+        `^${site.replaceAll('.', '\\.')} +waiting +\\d+ +\\d+ +0 +\\S+s +(?:due now|in \\S+s) +(?:allows all, \\S+s old|not read yet)$`,
+        'm',
+      ),
+      'its next call may be the first to a host of it',
+    );
   }));

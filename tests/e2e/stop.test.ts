@@ -9,11 +9,22 @@ import { tinyPlan } from '../../src/world/presets.ts';
 import { archivedIn, assertArchivedOnce, countByUrl } from '../support/archive-check.ts';
 import { until } from '../support/binary.ts';
 import { serveHeldSites } from '../support/held-site.ts';
-import { assertAddsUp, assertCode, assertNoFault, onStage, plainPlan, type Flags, type Stage } from '../support/stage.ts';
+import {
+  assertAddsUp,
+  assertCode,
+  assertNoFault,
+  onStage,
+  plainPlan,
+  type Flags,
+  type Stage,
+} from '../support/stage.ts';
 
 const pagesAsked = ({ served }: Stage): number => served.record.requests.filter((seen) => seen.kind === 'page').length;
 
-for (const [signal, plan] of [['SIGINT', tinyPlan], ['SIGTERM', plainPlan(12, 200, 40)]] as const) {
+for (const [signal, plan] of [
+  ['SIGINT', tinyPlan],
+  ['SIGTERM', plainPlan(12, 200, 40)],
+] as const) {
   test(`${signal} stops a crawl in order with exit code 3, and a resume completes it with nothing twice`, () =>
     onStage(plan, async (stage) => {
       const run = stage.startCrawl();
@@ -35,12 +46,14 @@ for (const [signal, plan] of [['SIGINT', tinyPlan], ['SIGTERM', plainPlan(12, 20
     }));
 }
 
-const onHeldSites = async (story: (stage: Stage, sites: Awaited<ReturnType<typeof serveHeldSites>>, flags: Flags) => Promise<void>): Promise<void> => {
+const onHeldSites = async (
+  story: (stage: Stage, sites: Awaited<ReturnType<typeof serveHeldSites>>, flags: Flags) => Promise<void>,
+): Promise<void> => {
   const sites = await serveHeldSites();
   try {
     await onStage(plainPlan(1, 1), async (stage) => {
       writeFileSync(stage.seedFile, sites.seeds.map((seed) => `${seed}\n`).join(''));
-      await story(stage, sites, { 'connect-to': sites.connectTo, 'timeout': '60s' });
+      await story(stage, sites, { 'connect-to': sites.connectTo, timeout: '60s' });
     });
   } finally {
     await sites.close();
@@ -57,7 +70,10 @@ test('a stop in order waits for the visits under way and settles them', () =>
     sites.release();
     assertCode(await run.ended, 3);
     const rows = await stage.pages();
-    assert.equal(rows.filter((row) => row.url.endsWith('/held') && row.outcome === 'fetched').length, sites.seeds.length);
+    assert.equal(
+      rows.filter((row) => row.url.endsWith('/held') && row.outcome === 'fetched').length,
+      sites.seeds.length,
+    );
     assert.equal((await stage.status()).leased, 0);
   }));
 
@@ -73,15 +89,24 @@ test('a second SIGINT stops at once with exit code 130 and loses nothing', () =>
     assertAddsUp(status);
     assert.equal(status.leased, 0);
     const settled = (await stage.pages()).map((row) => row.url as string);
-    assert.deepEqual(settled.filter((url) => url.endsWith('/held')), []);
+    assert.deepEqual(
+      settled.filter((url) => url.endsWith('/held')),
+      [],
+    );
 
     const before = sites.asked.length;
     sites.release();
     assertCode(await stage.resume(), 0);
-    assert.deepEqual(sites.asked.slice(before).filter((url) => settled.includes(url)), []);
+    assert.deepEqual(
+      sites.asked.slice(before).filter((url) => settled.includes(url)),
+      [],
+    );
     const rows = await stage.pages();
     assert.deepEqual(rows.map((row) => row.url as string).toSorted(), [...sites.pages].toSorted());
-    assert.ok(rows.every((row) => row.outcome === 'fetched' && row.tries === 1), 'a claim that was dropped on purpose counts as no try');
+    assert.ok(
+      rows.every((row) => row.outcome === 'fetched' && row.tries === 1),
+      'a claim that was dropped on purpose counts as no try',
+    );
     assert.deepEqual(new Set(countByUrl(await archivedIn(stage.dir)).values()), new Set([1]));
   }));
 
@@ -100,7 +125,10 @@ test('a running crawl can be looked at, and no other process can go on with it',
 
     const resumed = await stage.resume({ 'max-pages': 1 });
     assertCode(resumed, 2);
-    assert.match(resumed.stderr, new RegExp(`^gossamer: crawl ".*" is open in process ${run.pid}; stop it or choose another --dir\n$`));
+    assert.match(
+      resumed.stderr,
+      new RegExp(`^gossamer: crawl ".*" is open in process ${run.pid}; stop it or choose another --dir\n$`),
+    );
     const again = await stage.crawl(flags);
     assertCode(again, 2);
     assert.match(again.stderr, /^gossamer: ".*" holds a crawl already: go on with it by "gossamer resume/);
@@ -125,7 +153,7 @@ test('a crawl that is stopped while it loads its seeds goes on loading where it 
         reader.close();
       }
     };
-    const run = stage.startCrawl({ 'max-pages': 1, 'json': true });
+    const run = stage.startCrawl({ 'max-pages': 1, json: true });
     await until('some seeds are loaded', () => {
       try {
         return loaded() > 0;

@@ -13,7 +13,10 @@ test('a certificate that is trusted is verified and its site crawled', async () 
   await onStage(PLAN, async (stage) => {
     const trusted = join(stage.home, 'trusted.pem');
     writeFileSync(trusted, stage.served.certificate);
-    const ran = await runBinary(stage.crawlWords({ 'verify-tls': true }), { cwd: stage.home, env: { ...process.env, NODE_EXTRA_CA_CERTS: trusted } });
+    const ran = await runBinary(stage.crawlWords({ 'verify-tls': true }), {
+      cwd: stage.home,
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: trusted },
+    });
     assertCode(ran, 0);
     assert.deepEqual(stage.report().missing, []);
     assert.ok((await stage.pages({ outcome: 'fetched' })).length >= 20);

@@ -1,4 +1,6 @@
-/** `gossamer verify` with the real binary on real crawls: what it prints, how it ends, and what a resume makes of it. */
+/**
+ * `gossamer verify` with the real binary on real crawls: what it prints, how it ends, and what a resume makes of it.
+ */
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +20,10 @@ test('a finished crawl is verified in one line; what is damaged is named, repair
     assertCode(await stage.crawl(), 0);
     const sound = await stage.gossamer('verify', stage.dir);
     assertCode(sound, 0);
-    assert.match(sound.stdout, /^verified 60 pages, \d+ records in 1 file \(\d+ KiB\), 60 links on 6 sites: no damage\n$/);
+    assert.match(
+      sound.stdout,
+      /^verified 60 pages, \d+ records in 1 file \(\d+ KiB\), 60 links on 6 sites: no damage\n$/,
+    );
 
     const page = (await placed(stage))[20]!;
     const { file, offset } = page.place;
@@ -28,7 +33,11 @@ test('a finished crawl is verified in one line; what is damaged is named, repair
     const damaged = await stage.gossamer('verify', stage.dir);
     assertCode(damaged, 1);
     const [line, summary, advice] = damaged.stdout.split('\n') as [string, string, string];
-    assert.ok(line.startsWith(`damage: ${file} offset ${offset}: a record cannot be read: `) && line.endsWith(`: it belongs to ${page.url}`), line);
+    assert.ok(
+      line.startsWith(`damage: ${file} offset ${offset}: a record cannot be read: `) &&
+        line.endsWith(`: it belongs to ${page.url}`),
+      line,
+    );
     assert.match(summary, /: 1 damaged$/);
     assert.equal(advice, `put it right: gossamer verify ${stage.dir} --repair`);
     assert.equal(damaged.stderr, '');
@@ -37,12 +46,22 @@ test('a finished crawl is verified in one line; what is damaged is named, repair
     const repaired = await stage.gossamer('verify', stage.dir, '--repair');
     assertCode(repaired, 0);
     assert.match(repaired.stdout, /^repaired:\n {2}1 page waits again\n/m);
-    assert.deepEqual((await archivedIn(stage.dir)).filter(({ type }) => type === 'metadata').map(({ offset, length }) => ({ offset, length })),
-      [{ offset, length: page.place.groupLength }]);
+    assert.deepEqual(
+      (await archivedIn(stage.dir))
+        .filter(({ type }) => type === 'metadata')
+        .map(({ offset, length }) => ({ offset, length })),
+      [{ offset, length: page.place.groupLength }],
+    );
     assertCode(await stage.gossamer('verify', stage.dir), 0);
     assert.equal((await stage.status()).waiting, 1);
     assertCode(await stage.resume(), 0);
-    assert.deepEqual(stage.served.record.requests.slice(calls).filter(({ kind }) => kind !== 'robots').map(({ path }) => path), [new URL(page.url).pathname]);
+    assert.deepEqual(
+      stage.served.record.requests
+        .slice(calls)
+        .filter(({ kind }) => kind !== 'robots')
+        .map(({ path }) => path),
+      [new URL(page.url).pathname],
+    );
     assertCode(await stage.gossamer('verify', stage.dir), 0);
     const again = (await placed(stage)).at(-1)!;
     assert.equal(again.url, page.url);
@@ -62,9 +81,17 @@ test('a crawl that was killed is sound: what the kill left is no damage', () =>
     for (const more of [[], ['--json'], ['--repair']]) {
       const ran = await stage.gossamer('verify', stage.dir, ...more);
       assertCode(ran, 0);
-      if (more[0] !== '--json') assert.match(ran.stdout, /^left by a kill: .*\.warc\.gz: .* after its settled end, at \d+; a resume clears it$/m);
+      if (more[0] !== '--json')
+        assert.match(
+          ran.stdout,
+          /^left by a kill: .*\.warc\.gz: .* after its settled end, at \d+; a resume clears it$/m,
+        );
       else {
-        const { sound, damageCount, left } = JSON.parse(ran.stdout) as { sound: boolean; damageCount: number; left: string[] };
+        const { sound, damageCount, left } = JSON.parse(ran.stdout) as {
+          sound: boolean;
+          damageCount: number;
+          left: string[];
+        };
         assert.deepEqual([sound, damageCount], [true, 0]);
         assert.ok(left.length >= 1);
       }
@@ -87,7 +114,10 @@ test('a database that is damaged is told in sentences, never by a stack', () =>
       const ran = await stage.gossamer('verify', stage.dir, ...more);
       assertCode(ran, 1);
       assert.match(ran.stdout, /^damage: crawl\.db/);
-      assert.match(ran.stdout, /^what to do: restore crawl\.db from a copy; without one, start a new crawl from seeds\.txt/m);
+      assert.match(
+        ran.stdout,
+        /^what to do: restore crawl\.db from a copy; without one, start a new crawl from seeds\.txt/m,
+      );
       assert.doesNotMatch(ran.stdout + ran.stderr, /^\s+at /m);
       if (more.length > 0) assert.match(ran.stdout, /^nothing was changed/m);
     }
@@ -96,8 +126,8 @@ test('a database that is damaged is told in sentences, never by a stack', () =>
 
 test('a crawl that kept nothing at first and everything later is sound', () =>
   onStage(plainPlan(4, 30, 20), async (stage) => {
-    assertCode(await stage.crawl({ 'keep': 'none', 'max-pages': 12 }), 0);
-    assertCode(await stage.resume({ 'keep': 'all', 'max-pages': 1_000 }), 0);
+    assertCode(await stage.crawl({ keep: 'none', 'max-pages': 12 }), 0);
+    assertCode(await stage.resume({ keep: 'all', 'max-pages': 1_000 }), 0);
     const pages = await stage.pages();
     assert.ok(pages.some(({ place }) => !place) && pages.some(({ place }) => place));
     const ran = await stage.gossamer('verify', stage.dir);

@@ -92,7 +92,10 @@ export const gathering = (store: SqliteStore, clock: VirtualClock): Store => {
 };
 
 export interface FaultyArchive extends Archive {
-  /** `full`: the disk is. `full-once`: it was for a moment. `die`: the process ends after the bytes are written, before anything knows of them. */
+  /**
+   * `full`: the disk is. `full-once`: it was for a moment. `die`: the process ends after the bytes are written, before
+   * anything knows of them.
+   */
   state: 'well' | 'full' | 'full-once' | 'die';
   /** Every record that lies in it, in order, without those that are dead. */
   records(dead?: readonly DeadRecords[]): string[];
@@ -114,7 +117,8 @@ export const createFaultyArchive = (file = 'archive'): FaultyArchive => {
         throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
       }
       const places = records.map((record) => {
-        if (length + record.length > bytes.length) bytes = Buffer.concat([bytes.subarray(0, length), Buffer.alloc(Math.max(4096, length + record.length))]);
+        if (length + record.length > bytes.length)
+          bytes = Buffer.concat([bytes.subarray(0, length), Buffer.alloc(Math.max(4096, length + record.length))]);
         bytes.set(record, length);
         const offset = length;
         length += record.length;
@@ -142,7 +146,8 @@ export const createFaultyArchive = (file = 'archive'): FaultyArchive => {
       }
       return (text + bytes.toString('utf8', at, length)).split('\n').filter(Boolean);
     },
-    recordAt: (place) => (place.file === file ? bytes.toString('utf8', place.offset, Math.min(length, place.offset + place.length)) : ''),
+    recordAt: (place) =>
+      place.file === file ? bytes.toString('utf8', place.offset, Math.min(length, place.offset + place.length)) : '',
   };
   return archive;
 };

@@ -32,8 +32,15 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
     isAskingRobots: () => robotsCalls > 0,
     fetch: async ({ url }, signal, open) => {
       const startedAt = clock.now();
-      const failed = (cause: FailureCause, left: boolean, unsure = false): Exchange =>
-        ({ kind: 'failed', url, startedAt: left ? startedAt : null, endedAt: clock.now(), cause, unsure, detail: 'model' });
+      const failed = (cause: FailureCause, left: boolean, unsure = false): Exchange => ({
+        kind: 'failed',
+        url,
+        startedAt: left ? startedAt : null,
+        endedAt: clock.now(),
+        cause,
+        unsure,
+        detail: 'model',
+      });
       if (signal.aborted) return failed('aborted', false, true);
       const name = new URL(url).hostname;
       const site = web.siteNamed(name);
@@ -66,7 +73,8 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
       const answer = answerTo(url, asked);
       const now = clock.now();
       seen.answered(now, {
-        responseMs: now - startedAt, retryAfterMs: Number(answer.headers['retry-after'] ?? 0) * 1_000,
+        responseMs: now - startedAt,
+        retryAfterMs: Number(answer.headers['retry-after'] ?? 0) * 1_000,
         robotsKnown: answer.status < 500,
       });
       return { ...answer, startedAt, answeredAt: now, endedAt: now };
@@ -75,8 +83,18 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
 
   const answerTo = (url: string, counts: Map<string, number>): Answered => {
     const respond = (status: number, headers: Record<string, string> = {}): Answered => ({
-      kind: 'answered', url, startedAt: 0, answeredAt: 0, endedAt: 0, address: '192.0.2.1', requestHead: '', head: '', status,
-      headers: { 'content-type': 'text/html', ...headers }, body: new Uint8Array(0), truncated: null,
+      kind: 'answered',
+      url,
+      startedAt: 0,
+      answeredAt: 0,
+      endedAt: 0,
+      address: '192.0.2.1',
+      requestHead: '',
+      head: '',
+      status,
+      headers: { 'content-type': 'text/html', ...headers },
+      body: new Uint8Array(0),
+      truncated: null,
     });
     if (url.endsWith('/robots.txt')) {
       const site = web.siteNamed(new URL(url).hostname);
@@ -86,15 +104,19 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
     const page = web.page(url);
     switch (page?.kind) {
       case undefined:
-      case 'missing': return respond(404);
-      case 'broken': return respond(500);
-      case 'redirect': return respond(302, { location: page!.target });
+      case 'missing':
+        return respond(404);
+      case 'broken':
+        return respond(500);
+      case 'redirect':
+        return respond(302, { location: page!.target });
       case 'busy-once': {
         const n = (counts.get(url) ?? 0) + 1;
         counts.set(url, n);
         return n === 1 ? respond(503, { 'retry-after': String(RETRY_AFTER_S) }) : respond(200);
       }
-      default: return respond(200);
+      default:
+        return respond(200);
     }
   };
 

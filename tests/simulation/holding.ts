@@ -58,7 +58,9 @@ export const sqliteDurable = (clock: VirtualClock, archive: FaultyArchive): Dura
       const reader = openSqliteReader(path);
       const db = new DatabaseSync(path, { readOnly: true });
       const sql = preparing(db);
-      const unsettled = (sql(SITE_LINE_SQL).all() as unknown as SiteLine[]).flatMap((site) => [...unsettledLinks(sql, site)]);
+      const unsettled = (sql(SITE_LINE_SQL).all() as unknown as SiteLine[]).flatMap((site) => [
+        ...unsettledLinks(sql, site),
+      ]);
       const settled = [...reader.pages({})];
       db.close();
       reader.close();
@@ -90,7 +92,10 @@ export const memoryDurable = (clock: VirtualClock, archive: FaultyArchive, share
       settled: state.pages,
       unsettled: [...state.sites.values()].flatMap((site) => [
         ...(site.lease ? [{ url: site.lease.link.url as string, state: 'leased' }] : []),
-        ...site.line.map(({ link }) => ({ url: link.url as string, state: site.state === 'open' ? 'waiting' : site.state })),
+        ...site.line.map(({ link }) => ({
+          url: link.url as string,
+          state: site.state === 'open' ? 'waiting' : site.state,
+        })),
       ]),
     }),
     remove: () => {},

@@ -25,7 +25,17 @@ export interface Evidence {
 
 const KEPT = 20;
 
-export const judge = ({ web, holding, census, records, recordAt, forgotten, deaths, webFaults, parsersDied }: Evidence): string[] => {
+export const judge = ({
+  web,
+  holding,
+  census,
+  records,
+  recordAt,
+  forgotten,
+  deaths,
+  webFaults,
+  parsersDied,
+}: Evidence): string[] => {
   const broken: string[] = [];
   const accuse = (text: string): void => void (broken.length < KEPT && broken.push(text));
 
@@ -40,26 +50,33 @@ export const judge = ({ web, holding, census, records, recordAt, forgotten, deat
     if (stateOf.has(page.url)) accuse(`${page.url} is settled and ${stateOf.get(page.url)}`);
     if (outcomeOf.has(page.url)) accuse(`${page.url} is settled twice`);
     outcomeOf.set(page.url, page.outcome);
-    if (page.place && recordAt(page.place) !== `${page.url}\n`) accuse(`the record of ${page.url} is not where its row says`);
+    if (page.place && recordAt(page.place) !== `${page.url}\n`)
+      accuse(`the record of ${page.url} is not where its row says`);
   }
   for (const text of holding.wrong ?? []) accuse(`a check of the store says: ${text}`);
 
   // Finished means finished, and the counters tell the truth.
-  if (census.waiting > 0 || census.leased > 0) accuse(`finished with ${census.waiting} waiting and ${census.leased} leased`);
+  if (census.waiting > 0 || census.leased > 0)
+    accuse(`finished with ${census.waiting} waiting and ${census.leased} leased`);
   for (const [url, state] of stateOf) if (state !== 'parked') accuse(`finished, but ${url} is ${state}`);
-  if (knownTotal(census) !== stateOf.size + outcomeOf.size) accuse(`the counters know ${knownTotal(census)} links, the store holds ${stateOf.size + outcomeOf.size}`);
-  if (settledTotal(census) !== outcomeOf.size) accuse(`the counters say ${settledTotal(census)} are settled, there are ${outcomeOf.size}`);
+  if (knownTotal(census) !== stateOf.size + outcomeOf.size)
+    accuse(`the counters know ${knownTotal(census)} links, the store holds ${stateOf.size + outcomeOf.size}`);
+  if (settledTotal(census) !== outcomeOf.size)
+    accuse(`the counters say ${settledTotal(census)} are settled, there are ${outcomeOf.size}`);
   if (census.parked !== stateOf.size) accuse(`the counters say ${census.parked} are parked, there are ${stateOf.size}`);
 
   // No link lost: all that settled pages link to is known.
   const known = (url: string): boolean => stateOf.has(url) || outcomeOf.has(url);
-  const expect = (url: string, why: string): void => void (known(url) || forgotten.has(url) || accuse(`${url} was lost; ${why}`));
+  const expect = (url: string, why: string): void =>
+    void (known(url) || forgotten.has(url) || accuse(`${url} was lost; ${why}`));
   for (const url of web.seeds) expect(url, 'it is a seed');
   for (const [url, outcome] of outcomeOf) {
     const page = web.page(url);
-    if (outcome === 'fetched') for (const href of [...(page?.hrefs ?? []), ...(page?.sitemaps ?? [])]) expect(href, `${url} links to it`);
+    if (outcome === 'fetched')
+      for (const href of [...(page?.hrefs ?? []), ...(page?.sitemaps ?? [])]) expect(href, `${url} links to it`);
     const { origin, hostname } = new URL(url);
-    if (outcome === 'fetched' && web.plan.sitemaps && web.siteNamed(hostname).robots) expect(`${origin}/${INDEX_PATH}`, `the robots.txt of ${url} names it`);
+    if (outcome === 'fetched' && web.plan.sitemaps && web.siteNamed(hostname).robots)
+      expect(`${origin}/${INDEX_PATH}`, `the robots.txt of ${url} names it`);
     if (outcome === 'redirected' && page) expect(page.target, `${url} redirects to it`);
   }
 
@@ -70,7 +87,8 @@ export const judge = ({ web, holding, census, records, recordAt, forgotten, deat
   }
   for (const url of stateOf.keys()) {
     const site = web.siteNamed(new URL(url).hostname);
-    if (site.health === 'sound' && !webFaults && !canBeParked(web, site)) accuse(`${url} is parked, though its site is sound`);
+    if (site.health === 'sound' && !webFaults && !canBeParked(web, site))
+      accuse(`${url} is parked, though its site is sound`);
   }
 
   // One archive record per page, and none besides.
@@ -81,12 +99,15 @@ export const judge = ({ web, holding, census, records, recordAt, forgotten, deat
     if (!outcomeOf.has(url)) accuse(`${url} has an archive record, but is not settled`);
   }
   for (const [url, outcome] of outcomeOf) {
-    if (outcome in ANSWERED_OUTCOMES && !archived.has(url)) accuse(`${url} is settled as ${outcome} without an archive record`);
+    if (outcome in ANSWERED_OUTCOMES && !archived.has(url))
+      accuse(`${url} is settled as ${outcome} without an archive record`);
   }
   return broken;
 };
 
-/** Three pages that fail on each of their tries, the last of the line, are more failures in a row than a site may have. */
+/**
+ * Three pages that fail on each of their tries, the last of the line, are more failures in a row than a site may have.
+ */
 const canBeParked = (web: ModelWeb, site: ModelSite): boolean => {
   let failing = 0;
   for (let n = 1; n < site.pages; n++) {
@@ -101,17 +122,34 @@ const rightOutcomes = (web: ModelWeb, url: string, deaths: number): string[] => 
   const site = web.siteNamed(new URL(url).hostname);
   const gaveUp = deaths >= 8 ? ['gave-up'] : []; // CLAIMS_MAX: fewer deaths never cost an innocent link
   const hung = ['failed-answer-timeout', 'failed-reset', ...gaveUp];
-  if (site.health === 'flaky') return ['fetched', 'client-error', 'server-error', 'redirected', 'robots-denied', 'parse-failed', 'gave-up', ...hung];
+  if (site.health === 'flaky')
+    return [
+      'fetched',
+      'client-error',
+      'server-error',
+      'redirected',
+      'robots-denied',
+      'parse-failed',
+      'gave-up',
+      ...hung,
+    ];
   const usual = (): string[] => {
     switch (page?.kind) {
       case undefined:
-      case 'missing': return ['client-error'];
-      case 'broken': return ['server-error'];
-      case 'redirect': return ['redirected'];
-      case 'private': return [site.robots ? 'robots-denied' : 'fetched'];
-      case 'poison': return ['parse-failed', 'gave-up'];
-      case 'hangs': return hung;
-      default: return ['fetched'];
+      case 'missing':
+        return ['client-error'];
+      case 'broken':
+        return ['server-error'];
+      case 'redirect':
+        return ['redirected'];
+      case 'private':
+        return [site.robots ? 'robots-denied' : 'fetched'];
+      case 'poison':
+        return ['parse-failed', 'gave-up'];
+      case 'hangs':
+        return hung;
+      default:
+        return ['fetched'];
     }
   };
   return [...usual(), ...gaveUp, ...(deaths < 0 ? hung : [])];

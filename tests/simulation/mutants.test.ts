@@ -12,9 +12,24 @@ const SEEDS_MAX = 40;
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 const run = async ({ name, fault, store }: Mutant): Promise<{ code: number; out: string }> => {
-  const child = spawn(process.execPath, ['--import', path('./plant.ts'), path('./simulate.ts'), '--seed', '1', '--runs', String(SEEDS_MAX), ...(fault ? ['--fault', fault] : []), ...(store ? ['--store', store] : [])], {
-    env: { ...process.env, GOSSAMER_MUTANT: name, NODE_OPTIONS: '' }, stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [
+      '--import',
+      path('./plant.ts'),
+      path('./simulate.ts'),
+      '--seed',
+      '1',
+      '--runs',
+      String(SEEDS_MAX),
+      ...(fault ? ['--fault', fault] : []),
+      ...(store ? ['--store', store] : []),
+    ],
+    {
+      env: { ...process.env, GOSSAMER_MUTANT: name, NODE_OPTIONS: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let out = '';
   child.stdout.on('data', (text: Buffer) => (out += text.toString()));
   child.stderr.on('data', (text: Buffer) => (out += text.toString()));
@@ -29,6 +44,13 @@ for (const mutant of MUTANTS) {
     assert.equal(code, 1, `it was not caught:\n${out.slice(0, 3_000)}`);
     const seed = /replay with: .*--seed (\d+)/.exec(out)?.[1];
     assert.ok(seed !== undefined, `it broke the simulation itself:\n${out.slice(0, 3_000)}`);
-    t.diagnostic(`seed ${seed}: ${out.split('\n').find((line) => line.startsWith('  '))?.trim() ?? ''}`);
+    t.diagnostic(
+      `seed ${seed}: ${
+        out
+          .split('\n')
+          .find((line) => line.startsWith('  '))
+          ?.trim() ?? ''
+      }`,
+    );
   });
 }

@@ -37,26 +37,44 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the page is settled before its links are admitted',
     fault: 'process-dies',
-    edits: [edit('frontier/visit.ts',
-      '  if (end.links && end.links.length > 0) await parts.admit(end.links);\n  await parts.settle(settlement);',
-      '  await parts.settle(settlement);\n  if (end.links && end.links.length > 0) await parts.admit(end.links);')],
+    edits: [
+      edit(
+        'frontier/visit.ts',
+        '  if (end.links && end.links.length > 0) await parts.admit(end.links);\n  await parts.settle(settlement);',
+        '  await parts.settle(settlement);\n  if (end.links && end.links.length > 0) await parts.admit(end.links);',
+      ),
+    ],
   },
   {
     name: 'a stale lease is accepted',
     fault: 'store-slower-than-lease',
-    edits: [edit('store/memory.ts',
-      'if (site?.lease?.id !== settlement.lease || accepted.has(site)) continue;\n    if (site.lease.until === null || site.lease.until > now) accepted.set(site, settlement);',
-      'if (!site?.lease || accepted.has(site)) continue;\n    accepted.set(site, settlement);')],
+    edits: [
+      edit(
+        'store/memory.ts',
+        'if (site?.lease?.id !== settlement.lease || accepted.has(site)) continue;\n    if (site.lease.until === null || site.lease.until > now) accepted.set(site, settlement);',
+        'if (!site?.lease || accepted.has(site)) continue;\n    accepted.set(site, settlement);',
+      ),
+    ],
   },
   {
     name: 'a visit outlives its lease',
     fault: 'store-slower-than-lease',
-    edits: [edit('frontier/visit.ts', '  if (leaseUntil === null) return {', '  if (leaseUntil === null || leaseUntil > 0) return {')],
+    edits: [
+      edit(
+        'frontier/visit.ts',
+        '  if (leaseUntil === null) return {',
+        '  if (leaseUntil === null || leaseUntil > 0) return {',
+      ),
+    ],
   },
   {
     name: 'the clock of a site moves at its settlement instead of its claim',
     edits: [
-      edit('store/memory.ts', 'site.pace = { ...former, delayMs, dueAt: now + delayMs };', 'site.pace = { ...former, delayMs };'),
+      edit(
+        'store/memory.ts',
+        'site.pace = { ...former, delayMs, dueAt: now + delayMs };',
+        'site.pace = { ...former, delayMs };',
+      ),
       edit('store/memory.ts', 'site.pace = { ...site.pace, dueAt: at + site.pace.delayMs };', ''),
     ],
   },
@@ -68,24 +86,44 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'admitting a link resets the clock of its site',
     edits: [
-      edit('store/sqlite/admit.ts', 'UPDATE site SET waiting = waiting + ?,', 'UPDATE site SET due_at = 0, waiting = waiting + ?,'),
+      edit(
+        'store/sqlite/admit.ts',
+        'UPDATE site SET waiting = waiting + ?,',
+        'UPDATE site SET due_at = 0, waiting = waiting + ?,',
+      ),
       edit('store/sqlite/admit.ts', 'Math.min(book.notBefore[site.shard]!, site.due_at);', '0;'),
     ],
   },
   {
     name: 'the look whether a link is new is apart from taking it in',
-    edits: [edit('store/sqlite/admit.ts', 'if (book.provisional.has(print) || book.seen.has(print)) continue;', 'if (book.seen.has(print)) continue;')],
+    edits: [
+      edit(
+        'store/sqlite/admit.ts',
+        'if (book.provisional.has(print) || book.seen.has(print)) continue;',
+        'if (book.seen.has(print)) continue;',
+      ),
+    ],
   },
   {
     name: 'a fingerprint is kept though its commit failed',
     fault: 'disk-full',
-    edits: [edit('store/sqlite/admit.ts', '    book.provisional.add(print);', '    book.provisional.add(print);\n    book.seen.add(print);')],
+    edits: [
+      edit(
+        'store/sqlite/admit.ts',
+        '    book.provisional.add(print);',
+        '    book.provisional.add(print);\n    book.seen.add(print);',
+      ),
+    ],
   },
   {
     name: 'a redirect is followed without asking',
-    edits: [edit('frontier/visit.ts',
-      "  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange,",
-      "  if (target) await parts.fetch({ url: target.url, bodyBytesMax: 1, wantsBody: () => true, keepMs: 0 }, course.signal);\n  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange,")],
+    edits: [
+      edit(
+        'frontier/visit.ts',
+        '  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange,',
+        '  if (target) await parts.fetch({ url: target.url, bodyBytesMax: 1, wantsBody: () => true, keepMs: 0 }, course.signal);\n  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange,',
+      ),
+    ],
   },
   {
     name: 'the tail of the archive is not cut',
@@ -94,34 +132,72 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a retry forgets the delay',
-    edits: [edit('politeness/pace.ts', 'const dueAt = Math.ceil(event.at) + Math.ceil(waitMs);', 'const dueAt = Math.ceil(event.at) + 0 * waitMs;')],
+    edits: [
+      edit(
+        'politeness/pace.ts',
+        'const dueAt = Math.ceil(event.at) + Math.ceil(waitMs);',
+        'const dueAt = Math.ceil(event.at) + 0 * waitMs;',
+      ),
+    ],
   },
   {
     name: 'a page that kills its parser is tried for ever',
     fault: 'none',
-    edits: [edit('frontier/visit.ts', "  if (tries < TRIES_MAX) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'", "  if (tries > 0) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'")],
+    edits: [
+      edit(
+        'frontier/visit.ts',
+        "  if (tries < TRIES_MAX) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'",
+        "  if (tries > 0) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'",
+      ),
+    ],
   },
   {
     name: 'a page that kills its fetch thread is tried for ever',
     fault: 'none',
-    edits: [edit('store/sqlite/steer.ts', '  const givenUp = claims >= CLAIMS_MAX;', '  const givenUp = claims >= Infinity && CLAIMS_MAX > 0;')],
+    edits: [
+      edit(
+        'store/sqlite/steer.ts',
+        '  const givenUp = claims >= CLAIMS_MAX;',
+        '  const givenUp = claims >= Infinity && CLAIMS_MAX > 0;',
+      ),
+    ],
   },
   {
     name: 'a site under visit is handed out again',
-    edits: [edit('store/sqlite/claim.ts', 'UPDATE site SET state = ${SITE_LEASED}, waiting = waiting - 1', 'UPDATE site SET state = ${SITE_LEASED} * 0, waiting = waiting - 1')],
+    edits: [
+      edit(
+        'store/sqlite/claim.ts',
+        'UPDATE site SET state = ${SITE_LEASED}, waiting = waiting - 1',
+        'UPDATE site SET state = ${SITE_LEASED} * 0, waiting = waiting - 1',
+      ),
+    ],
   },
   {
     name: 'a robots.txt that answers 5xx allows everything',
-    edits: [edit('politeness/robots.ts', "  if (status >= 400 && status < 500 && status !== 429) return 'allow';", "  if (status >= 400) return 'allow';")],
+    edits: [
+      edit(
+        'politeness/robots.ts',
+        "  if (status >= 400 && status < 500 && status !== 429) return 'allow';",
+        "  if (status >= 400) return 'allow';",
+      ),
+    ],
   },
   {
     name: 'the target of a redirect is forgotten',
-    edits: [edit('frontier/visit.ts', 'const links = target?.link ? [target.link] :', 'const links = target?.link ? [] :')],
+    edits: [
+      edit('frontier/visit.ts', 'const links = target?.link ? [target.link] :', 'const links = target?.link ? [] :'),
+    ],
   },
   {
     name: 'a batch is answered before it is committed',
     fault: 'process-dies',
-    edits: [edit('lib/group.ts', '        await commit(batch.flatMap(({ items }) => items));', '        void commit(batch.flatMap(({ items }) => items)).catch(() => {});')],
+    edits: [
+      edit(
+        'lib/group.ts',
+        '        await commit(batch.flatMap(({ items }) => items));',
+        '        void commit(batch.flatMap(({ items }) => items)).catch(() => {});',
+      ),
+    ],
   },
   {
     name: 'a crawl counts as finished while visits are under way',
@@ -130,7 +206,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'after a failed transaction a site is believed not to be due',
     fault: 'disk-full',
-    edits: [edit('store/sqlite/book.ts', '    book.notBefore.fill(-Infinity);\n    if (book.db.isTransaction)', '    book.notBefore.fill(Infinity);\n    if (book.db.isTransaction)')],
+    edits: [
+      edit(
+        'store/sqlite/book.ts',
+        '    book.notBefore.fill(-Infinity);\n    if (book.db.isTransaction)',
+        '    book.notBefore.fill(Infinity);\n    if (book.db.isTransaction)',
+      ),
+    ],
   },
   {
     name: 'Retry-After is ignored',
@@ -138,11 +220,23 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the Crawl-delay is ignored',
-    edits: [edit('politeness/pace.ts', 'Math.max(settings.delayMs, Math.min(crawlDelayMs, CRAWL_DELAY_MAX_MS), forItsSpeed)', 'Math.max(settings.delayMs, Math.min(crawlDelayMs, 0), forItsSpeed)')],
+    edits: [
+      edit(
+        'politeness/pace.ts',
+        'Math.max(settings.delayMs, Math.min(crawlDelayMs, CRAWL_DELAY_MAX_MS), forItsSpeed)',
+        'Math.max(settings.delayMs, Math.min(crawlDelayMs, 0), forItsSpeed)',
+      ),
+    ],
   },
   {
     name: 'a link that is given back is put behind nobody: it is lost',
-    edits: [edit('store/sqlite/settle.ts', '      putFirst(book, site, [{ link, tries: tries - 1 }]);\n      break;', '      back = 0;\n      break;')],
+    edits: [
+      edit(
+        'store/sqlite/settle.ts',
+        '      putFirst(book, site, [{ link, tries: tries - 1 }]);\n      break;',
+        '      back = 0;\n      break;',
+      ),
+    ],
   },
   {
     name: 'what is forbidden by robots.txt is fetched',
@@ -155,37 +249,50 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'Redis accepts a stale lease',
-    fault: 'store-slower-than-lease', store: 'redis',
+    fault: 'store-slower-than-lease',
+    store: 'redis',
     edits: [edit('store/redis/scripts/settle.ts', 'tonumber(l.id) ~= t[2] or (l.ends and l.ends <= now)', 'false')],
   },
   {
     name: 'Redis lets a freed site be called at once',
-    fault: 'process-dies', store: 'redis',
-    edits: [edit('store/redis/scripts/parts.ts', 'local dueAt = num(how.at + tonumber(s[2]))', 'local dueAt = num(how.at)')],
+    fault: 'process-dies',
+    store: 'redis',
+    edits: [
+      edit('store/redis/scripts/parts.ts', 'local dueAt = num(how.at + tonumber(s[2]))', 'local dueAt = num(how.at)'),
+    ],
   },
   {
     name: 'Redis settles a batch again whose answer was lost',
-    fault: 'connection-lost', store: 'redis',
-    edits: [edit('store/redis/scripts/settle.ts', 'if tonumber(last) < number then', 'if tonumber(last) <= number then')],
+    fault: 'connection-lost',
+    store: 'redis',
+    edits: [
+      edit('store/redis/scripts/settle.ts', 'if tonumber(last) < number then', 'if tonumber(last) <= number then'),
+    ],
   },
   {
     name: 'rows that Redis never settled stay when their process has died',
-    fault: 'process-dies-in-commit', store: 'redis',
-    edits: [edit('store/redis/store.ts', '    if (dropped.parts.length > 0) {', '    if (dropped.parts.length > 1e9) {')],
+    fault: 'process-dies-in-commit',
+    store: 'redis',
+    edits: [
+      edit('store/redis/store.ts', '    if (dropped.parts.length > 0) {', '    if (dropped.parts.length > 1e9) {'),
+    ],
   },
   {
     name: 'PostgreSQL accepts a stale lease',
-    fault: 'store-slower-than-lease', store: 'postgres',
+    fault: 'store-slower-than-lease',
+    store: 'postgres',
     edits: [edit('store/postgres/settle.ts', ' AND k.lease = u.lease AND (k.until IS NULL OR k.until > now_at)', '')],
   },
   {
     name: 'PostgreSQL lets a freed site be called at once',
-    fault: 'process-dies', store: 'postgres',
+    fault: 'process-dies',
+    store: 'postgres',
     edits: [edit('store/postgres/steer.ts', 'due_at = f.at + k.delay_ms', 'due_at = f.at')],
   },
   {
     name: 'PostgreSQL settles a batch again whose answer was lost',
-    fault: 'connection-lost', store: 'postgres',
+    fault: 'connection-lost',
+    store: 'postgres',
     edits: [edit('store/postgres/settle.ts', 'IF me.batch >= _batch THEN RETURN NULL; END IF;', '')],
   },
 ];

@@ -13,9 +13,15 @@ if (name !== undefined) {
       const loaded = next(url, context);
       const edits = mutant.edits.filter(({ file }) => url.endsWith(`/src/${file}`));
       if (edits.length === 0) return loaded;
-      let source = loaded.source === null || loaded.source === undefined ? '' : typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString();
+      let source =
+        loaded.source === null || loaded.source === undefined
+          ? ''
+          : typeof loaded.source === 'string'
+            ? loaded.source
+            : Buffer.from(loaded.source as Uint8Array).toString();
       for (const { find, replace, file } of edits) {
-        if (source.split(find).length !== 2) throw new Error(`mutant "${name}" does not fit src/${file} any more: mend its row in mutants.ts`);
+        if (source.split(find).length !== 2)
+          throw new Error(`mutant "${name}" does not fit src/${file} any more: mend its row in mutants.ts`);
         source = source.replace(find, () => replace);
         planted.add(find);
       }

@@ -90,10 +90,15 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     else go();
   };
   /** What the dead wait for never comes. */
-  const guard = (isAlive: () => boolean) => <T>(promise: Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      promise.then((value) => whenAwake(() => isAlive() && resolve(value)), (error: unknown) => whenAwake(() => isAlive() && reject(error as Error)));
-    });
+  const guard =
+    (isAlive: () => boolean) =>
+    <T>(promise: Promise<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        promise.then(
+          (value) => whenAwake(() => isAlive() && resolve(value)),
+          (error: unknown) => whenAwake(() => isAlive() && reject(error as Error)),
+        );
+      });
   const here = guard(() => alive);
 
   const work = ({ robots, page, read, sitemap = false }: ParseJob): Parsed & { kind: 'parsed' } => {
@@ -105,11 +110,30 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     return {
       kind: 'parsed',
       records: { bytes, pageAt: page ? lines.length : -1, pageLength: bytes.length - lines.length },
-      findings: page && read ? { title: '', language: '', charset: '', base: page.url, hrefs, sitemaps, canonical: '', noindex: false, nofollow: false, text: '' } : null,
-      digest: '', bodyBytes: 0, cut: false, extracted: '', troubles: [],
+      findings:
+        page && read
+          ? {
+              title: '',
+              language: '',
+              charset: '',
+              base: page.url,
+              hrefs,
+              sitemaps,
+              canonical: '',
+              noindex: false,
+              nofollow: false,
+              text: '',
+            }
+          : null,
+      digest: '',
+      bodyBytes: 0,
+      cut: false,
+      extracted: '',
+      troubles: [],
     };
   };
-  const isPoison = ({ page, read }: ParseJob): boolean => page !== null && read && web.page(page.url)?.kind === 'poison';
+  const isPoison = ({ page, read }: ParseJob): boolean =>
+    page !== null && read && web.page(page.url)?.kind === 'poison';
 
   const parseInThread = (job: ParseJob): Promise<Parsed> =>
     new Promise((resolve) => {
@@ -127,8 +151,10 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     const count = (what: keyof typeof held, change: number): void => {
       held[what] += change;
       const most = what === 'bodies' ? settings.slots * BODIES_PER_VISIT_MAX : settings.slots;
-      if (held[what] > most) over.add(`more than ${most} ${what} at one time in a fetch thread of ${settings.slots} slots`);
-      if (held.visits === 0 && held.bodies > 0 && what === 'visits') over.add(`${held.bodies} bodies stay in memory when no visit is under way`);
+      if (held[what] > most)
+        over.add(`more than ${most} ${what} at one time in a fetch thread of ${settings.slots} slots`);
+      if (held.visits === 0 && held.bodies > 0 && what === 'visits')
+        over.add(`${held.bodies} bodies stay in memory when no visit is under way`);
     };
     const counted = async <T>(what: keyof typeof held, n: number, work: Promise<T>): Promise<T> => {
       count(what, n);
@@ -159,10 +185,16 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       clock: myClock,
       scope: createScope({ depthMax: null, seeded: null, excluded: null }),
       siteWaitingMax: settings.siteWaitingMax,
-      store: { admit: (links, siteWaitingMax) => mine(store.admit(links, siteWaitingMax)), settle: (settlements) => counted('settlements', settlements.length, mine(store.settle(settlements))) },
+      store: {
+        admit: (links, siteWaitingMax) => mine(store.admit(links, siteWaitingMax)),
+        settle: (settlements) => counted('settlements', settlements.length, mine(store.settle(settlements))),
+      },
       rules: {
         pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
-        productToken: 'gossamer', bodyBytesMax: 1_000_000, isText: () => true, sitemaps: web.plan.sitemaps === true,
+        productToken: 'gossamer',
+        bodyBytesMax: 1_000_000,
+        isText: () => true,
+        sitemaps: web.plan.sitemaps === true,
       },
       fetch: async (call, signal) => {
         const exchange = await mine(model.fetch(call, signal, state.calls));
@@ -181,10 +213,18 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       clock: myClock,
       slots: settings.slots,
       stop: stop.signal,
-      claim: ({ visits: wanted }) => mine(store.claim({
-        holder: `${name}-fetch-${index}`, visits: wanted, delayMs: settings.delayMs, pagesMax: null, sitePagesMax: null, leaseMs: settings.leaseMs,
-        shards: settings.leaseMs === null ? shards.filter((shard) => shard % settings.fetchers === index) : shards,
-      })),
+      claim: ({ visits: wanted }) =>
+        mine(
+          store.claim({
+            holder: `${name}-fetch-${index}`,
+            visits: wanted,
+            delayMs: settings.delayMs,
+            pagesMax: null,
+            sitePagesMax: null,
+            leaseMs: settings.leaseMs,
+            shards: settings.leaseMs === null ? shards.filter((shard) => shard % settings.fetchers === index) : shards,
+          }),
+        ),
       visit: (leased) => {
         count('visits', 1);
         return visit(parts, leased, abort.signal).finally(() => count('visits', -1));
@@ -209,7 +249,12 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
 
   /** The store may fail here too: whoever must free leases asks until it is heard. */
   const freeOf = async (index: number, culprit?: number): Promise<void> => {
-    const order = { kind: 'free', holder: `${name}-fetch-${index}`, counted: true, ...(culprit === undefined ? {} : { culprit }) } as const;
+    const order = {
+      kind: 'free',
+      holder: `${name}-fetch-${index}`,
+      counted: true,
+      ...(culprit === undefined ? {} : { culprit }),
+    } as const;
     for (;;) {
       try {
         return await here(store.steer([order]));
@@ -223,8 +268,22 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
   const loops: Promise<unknown>[] = [];
 
   const run = async (): Promise<'finished' | 'stopped'> => {
-    const seeds = web.seeds.map((url) => canonicalize(url)).flatMap((address) => (typeof address === 'string' ? [] : [address]));
-    await here(store.admit(seeds.map(({ url, host }) => ({ url, site: siteOf(host), depth: 0, via: '', hops: 0, fallback: false, first: false }))));
+    const seeds = web.seeds
+      .map((url) => canonicalize(url))
+      .flatMap((address) => (typeof address === 'string' ? [] : [address]));
+    await here(
+      store.admit(
+        seeds.map(({ url, host }) => ({
+          url,
+          site: siteOf(host),
+          depth: 0,
+          via: '',
+          hops: 0,
+          fallback: false,
+          first: false,
+        })),
+      ),
+    );
     for (let i = 0; i < settings.fetchers; i++) startFetcher(i);
     let before: Census | null = null;
     while (!stop.signal.aborted) {
@@ -270,7 +329,8 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     wake: () => {
       const come = asleep ?? [];
       asleep = null;
-      for (const go of come) void clock.sleep(0).then(go); // one by one, as from an event loop: what one sets off is under way before the next
+      // one by one, as from an event loop: what one sets off is under way before the next
+      for (const go of come) void clock.sleep(0).then(go);
     },
     overCeilings: () => [...over],
     deaths: () => deaths,

@@ -1,8 +1,8 @@
 /**
  * One seed, one run: a web, a crawl, a fault; then the verdict.
  *
- * On a real Redis or PostgreSQL time stands still while a call is under way, so that calls happen one after the other, in the order of their
- * seed; within a call the connection may be lost, or the process die.
+ * On a real Redis or PostgreSQL time stands still while a call is under way, so that calls happen one after the other,
+ * in the order of their seed; within a call the connection may be lost, or the process die.
  */
 
 import type { Store } from '../../src/frontier/store.ts';
@@ -22,8 +22,16 @@ import { createWitness } from './witness.ts';
 
 /** What goes wrong: once, or from some moment on always, until the crawl has suffered enough. */
 export const FAULTS = [
-  'none', 'fetch-thread-dies', 'parse-thread-dies', 'process-dies', 'process-dies-in-commit',
-  'store-fails-before', 'store-fails-after', 'store-slower-than-lease', 'disk-full', 'call-never-ends',
+  'none',
+  'fetch-thread-dies',
+  'parse-thread-dies',
+  'process-dies',
+  'process-dies-in-commit',
+  'store-fails-before',
+  'store-fails-after',
+  'store-slower-than-lease',
+  'disk-full',
+  'call-never-ends',
 ] as const;
 /** The same where processes share a server, and what can go wrong only there. */
 export const SHARED_FAULTS = [...FAULTS, 'connection-lost', 'process-stands-still'] as const;
@@ -68,7 +76,11 @@ const OTHER = 'm2';
 /** So long after its death what a process had sent may still arrive; another is started later than that. */
 const LAST_WORDS_MS = 50;
 
-export const planOf = (seed: number, faults: readonly FaultName[] = FAULTS): RunPlan => ({ seed, fault: pick(faults, mix(seed, 1)), always: mix(seed, 2) % 2 === 0 });
+export const planOf = (seed: number, faults: readonly FaultName[] = FAULTS): RunPlan => ({
+  seed,
+  fault: pick(faults, mix(seed, 1)),
+  always: mix(seed, 2) % 2 === 0,
+});
 
 /** One process of the crawl, and the store as it has opened it. */
 interface Life {
@@ -77,16 +89,42 @@ interface Life {
 }
 
 /** Without a server, on the memory store or SQLite. */
-export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPlan, server: SharedServer | null = null): Promise<Verdict> => {
+export const simulate = async (
+  { seed, fault, always, sitemaps = false }: RunPlan,
+  server: SharedServer | null = null,
+): Promise<Verdict> => {
   const dice = diceFor(mix(seed, 3));
-  const size = server ? { sites: 6 + dice(14), pagesMean: 6 + dice(12) } : { sites: 8 + dice(40), pagesMean: 6 + dice(30) };
-  const web = createWeb({ seed, ...size, pagesMax: 150, crossLinks: dice(6), troubled: dice(3) * 0.1, seedSites: 2, sitemaps });
+  const size = server
+    ? { sites: 6 + dice(14), pagesMean: 6 + dice(12) }
+    : { sites: 8 + dice(40), pagesMean: 6 + dice(30) };
+  const web = createWeb({
+    seed,
+    ...size,
+    pagesMax: 150,
+    crossLinks: dice(6),
+    troubled: dice(3) * 0.1,
+    seedSites: 2,
+    sitemaps,
+  });
   const clock = createVirtualClock();
   // An archive belongs to one process: who dies while he appends leaves a tail to himself alone.
-  const shared = server !== null || fault === 'store-slower-than-lease' || (fault !== 'process-dies-in-commit' && dice(4) === 0) || fault === 'process-stands-still';
+  const shared =
+    server !== null ||
+    fault === 'store-slower-than-lease' ||
+    (fault !== 'process-dies-in-commit' && dice(4) === 0) ||
+    fault === 'process-stands-still';
   const settings: SimSettings = {
-    fetchers: 1 + dice(3), parsers: fault === 'parse-thread-dies' ? 1 : dice(2), parseMs: fault === 'parse-thread-dies' ? 300 : 3, slots: pick([1, 4, 20, 100], dice(4)), delayMs: pick([0, 1_000, 5_000], dice(3)),
-    troubleDelayMs: server ? 1_000 : 10_000, parkAfter: 8, shards: server ? SHARED_SHARDS : SHARDS, leaseMs: shared ? LEASE_MS : null, siteWaitingMax: mix(seed, 4) % 5 === 0 ? 3 + (mix(seed, 5) % 5) : null, survivesStoreFaults: dice(3) > 0,
+    fetchers: 1 + dice(3),
+    parsers: fault === 'parse-thread-dies' ? 1 : dice(2),
+    parseMs: fault === 'parse-thread-dies' ? 300 : 3,
+    slots: pick([1, 4, 20, 100], dice(4)),
+    delayMs: pick([0, 1_000, 5_000], dice(3)),
+    troubleDelayMs: server ? 1_000 : 10_000,
+    parkAfter: 8,
+    shards: server ? SHARED_SHARDS : SHARDS,
+    leaseMs: shared ? LEASE_MS : null,
+    siteWaitingMax: mix(seed, 4) % 5 === 0 ? 3 + (mix(seed, 5) % 5) : null,
+    survivesStoreFaults: dice(3) > 0,
   };
   const witness = createWitness(web, settings.delayMs);
   const model = createFetchModel(web, clock, witness);
@@ -116,9 +154,11 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
   const forgotten = new Set<string>();
   const callMs = pick([2, 2, 60, 500], dice(4));
   /** A death in the middle of a settlement: some are planted in the archive, some on the way to the server. */
-  const diesOnTheWay = (): boolean => fault === 'process-dies-in-commit' && server !== null && mix(seed, 100 + hits) % 2 === 0;
+  const diesOnTheWay = (): boolean =>
+    fault === 'process-dies-in-commit' && server !== null && mix(seed, 100 + hits) % 2 === 0;
   /** Claims are many: where processes share a server, the dice choose which verb is struck next. */
-  const isStruck = (verb: string): boolean => verb === pick(['claim', 'settle', 'settle', 'admit'], mix(seed, 200 + hits));
+  const isStruck = (verb: string): boolean =>
+    verb === pick(['claim', 'settle', 'settle', 'admit'], mix(seed, 200 + hits));
   const faultsOf = (member: string, self: () => Life): StoreFaults => ({
     slowMs: LEASE_MS * 1.5,
     callMs,
@@ -127,15 +167,21 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
     next: (verb) => {
       if (verb === 'census' || !due()) return 'nothing';
       switch (fault) {
-        case 'store-fails-before': return hit(), 'before';
-        case 'store-fails-after': return hit(), 'after';
-        // A claim that is long on its way is the worst: its leases are old when they arrive. A settlement may come when its lease is over.
+        case 'store-fails-before':
+          return (hit(), 'before');
+        case 'store-fails-after':
+          return (hit(), 'after');
+        // A claim that is long on its way is the worst: its leases are old when they arrive. A settlement may come when
+        // its lease is over.
         case 'store-slower-than-lease':
           if (server) return isStruck(verb) ? (hit(), verb === 'claim' ? 'slow' : 'late') : 'nothing';
           return verb === 'claim' || dice(4) === 0 ? (hit(), 'slow') : 'nothing';
-        case 'connection-lost': return isStruck(verb) ? (hit(), 'within') : 'nothing';
-        case 'process-dies-in-commit': return member === MAIN && verb === 'settle' && diesOnTheWay() ? 'within' : 'nothing';
-        default: return 'nothing';
+        case 'connection-lost':
+          return isStruck(verb) ? (hit(), 'within') : 'nothing';
+        case 'process-dies-in-commit':
+          return member === MAIN && verb === 'settle' && diesOnTheWay() ? 'within' : 'nothing';
+        default:
+          return 'nothing';
       }
     },
     within: async (effect) => {
@@ -161,7 +207,21 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
     if (++lives > LIVES_MAX) throw new Error(`${LIVES_MAX} processes ended, and the crawl did not`);
     const opened = await clock.standFor(Promise.resolve(durable.open(member)));
     const store = server ? standing(opened, clock) : 'run' in opened ? gathering(opened, clock) : opened;
-    const life: Life = { store, process: startProcess({ name, web, clock, store: faultyStore(store, clock, faultsOf(member, () => life)), model, settings }) };
+    const life: Life = {
+      store,
+      process: startProcess({
+        name,
+        web,
+        clock,
+        store: faultyStore(
+          store,
+          clock,
+          faultsOf(member, () => life),
+        ),
+        model,
+        settings,
+      }),
+    };
     everyone.push(life);
     return life;
   };
@@ -187,9 +247,12 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
     if (!process) return;
     const archive = durable.archive(MAIN);
     switch (fault) {
-      case 'fetch-thread-dies': return hit(), deaths++, process.killFetcher(dice(8));
-      case 'parse-thread-dies': return process.killParser() ? hit() : undefined;
-      case 'process-dies': return hit(), killProcess(process);
+      case 'fetch-thread-dies':
+        return (hit(), deaths++, process.killFetcher(dice(8)));
+      case 'parse-thread-dies':
+        return process.killParser() ? hit() : undefined;
+      case 'process-dies':
+        return (hit(), killProcess(process));
       case 'process-dies-in-commit':
         if (diesOnTheWay()) return;
         archive.onDeath = () => {
@@ -199,14 +262,18 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
         archive.state = 'die';
         return;
       case 'process-stands-still':
-        // The worst moment is between a robots.txt and its page: who wakes has an answer, and no lease any more. It may never come again.
+        // The worst moment is between a robots.txt and its page: who wakes has an answer, and no lease any more. It may
+        // never come again.
         if (!model.isAskingRobots() && clock.events() < nextHit + ROBOTS_AWAITED_EVENTS) return;
         hit();
         process.standStill();
         return void clock.sleep(LEASE_MS * pick([0.5, 0.95, 1.3, 3], dice(4))).then(process.wake);
-      case 'disk-full': return hit(), void (archive.state = settings.survivesStoreFaults ? 'full-once' : 'full');
-      case 'call-never-ends': return hit(), void (model.hangShare = always ? 0.3 : 0.1);
-      default: return;
+      case 'disk-full':
+        return (hit(), void (archive.state = settings.survivesStoreFaults ? 'full-once' : 'full'));
+      case 'call-never-ends':
+        return (hit(), void (model.hangShare = always ? 0.3 : 0.1));
+      default:
+        return;
     }
   };
 
@@ -226,7 +293,10 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
       if (fault === 'call-never-ends' && spent()) model.hangShare = 0;
       for (const other of others) {
         if (dice(2) === 0 && end === 'killed') {
-          const outcome = await Promise.race([other.process.ended, clock.sleep(LEASE_MS * 3).then(() => 'time' as const)]);
+          const outcome = await Promise.race([
+            other.process.ended,
+            clock.sleep(LEASE_MS * 3).then(() => 'time' as const),
+          ]);
           if (outcome === 'finished') return;
         }
         buried.push(bury(other));
@@ -249,17 +319,29 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
       }
       census = await clock.standFor(durable.rest());
     });
-    const end = await clock.drive(work, server ? SHARED_EVENTS_MAX : EVENTS_MAX, () => processes.some((one) => one.deaths() > DEATHS_MAX));
+    const end = await clock.drive(work, server ? SHARED_EVENTS_MAX : EVENTS_MAX, () =>
+      processes.some((one) => one.deaths() > DEATHS_MAX),
+    );
     if (processes.some((one) => one.deaths() > DEATHS_MAX)) broken.push('threads die without end');
-    if (end === 'done') await work.catch((error: unknown) => broken.push(`the crawl failed: ${(error as Error).stack}`));
+    if (end === 'done')
+      await work.catch((error: unknown) => broken.push(`the crawl failed: ${(error as Error).stack}`));
     else broken.push(`the crawl ${end}`);
     for (const { process } of everyone) broken.push(...process.overCeilings());
     broken.push(...witness.violations);
     if (census) {
-      broken.push(...judge({
-        web, census, forgotten, holding: await durable.holding(), records: durable.records(), recordAt: durable.recordAt, webFaults: fault === 'call-never-ends', parsersDied: fault === 'parse-thread-dies',
-        deaths: fault === 'call-never-ends' ? -1 : deaths,
-      }));
+      broken.push(
+        ...judge({
+          web,
+          census,
+          forgotten,
+          holding: await durable.holding(),
+          records: durable.records(),
+          recordAt: durable.recordAt,
+          webFaults: fault === 'call-never-ends',
+          parsersDied: fault === 'parse-thread-dies',
+          deaths: fault === 'call-never-ends' ? -1 : deaths,
+        }),
+      );
     }
   } finally {
     for (const { store } of everyone) if (server) await store.close();
@@ -267,7 +349,17 @@ export const simulate = async ({ seed, fault, always, sitemaps = false }: RunPla
   }
   const final = census as Census | null;
   return {
-    seed, fault, always, broken, calls: witness.calls, gaps: witness.gaps, lives, faults: hits, simulatedMs: clock.now() - startedAt, events: clock.events(),
-    pages: final?.pages ?? 0, links: final ? final.waiting + final.parked + Object.values(final.settled).reduce((sum, n) => sum + n, 0) : 0,
+    seed,
+    fault,
+    always,
+    broken,
+    calls: witness.calls,
+    gaps: witness.gaps,
+    lives,
+    faults: hits,
+    simulatedMs: clock.now() - startedAt,
+    events: clock.events(),
+    pages: final?.pages ?? 0,
+    links: final ? final.waiting + final.parked + Object.values(final.settled).reduce((sum, n) => sum + n, 0) : 0,
   };
 };

@@ -29,8 +29,8 @@ interface Member {
 }
 
 /**
- * Every process works as the member that it is named; a member has an archive and rows of its own, and one process at a time. With the
- * waiting links in files there can be one member only.
+ * Every process works as the member that it is named; a member has an archive and rows of its own, and one process at a
+ * time. With the waiting links in files there can be one member only.
  */
 export const sharedDurable = (clock: VirtualClock, server: SharedServer, frontier: FrontierPlace): Durable => {
   const dir = mkdtempSync(join(tmpdir(), 'gossamer-sim-'));
@@ -38,14 +38,22 @@ export const sharedDurable = (clock: VirtualClock, server: SharedServer, frontie
   const members = new Map<string, Member>();
   const memberOf = (name: string): Member => {
     let member = members.get(name);
-    if (!member) members.set(name, (member = { archive: createFaultyArchive(`archive-${name}`), rowsPath: join(dir, `${name}.db`), dead: [] }));
+    if (!member)
+      members.set(
+        name,
+        (member = { archive: createFaultyArchive(`archive-${name}`), rowsPath: join(dir, `${name}.db`), dead: [] }),
+      );
     return member;
   };
   const open: Durable['open'] = (name) => {
     const { archive, rowsPath, dead } = memberOf(name);
     archive.state = 'well';
     return openSharedStore({
-      ...place, member: name, rowsPath, clock, frontier,
+      ...place,
+      member: name,
+      rowsPath,
+      clock,
+      frontier,
       archive: (settled) => (archive.cut(settled), archive),
       dead: (records) => void dead.push(...records),
     });
@@ -53,9 +61,11 @@ export const sharedDurable = (clock: VirtualClock, server: SharedServer, frontie
   return {
     open,
     archive: (name) => memberOf(name).archive,
-    // A record whose settlement was refused stays where others lie behind it already: promise 2 has it listed, not away.
+    // A record whose settlement was refused stays where others lie behind it already: promise 2 has it listed, not
+    // away.
     records: () => [...members.values()].flatMap(({ archive, dead }) => archive.records(dead)),
-    recordAt: (at) => [...members.values()].map(({ archive }) => archive.recordAt(at)).find((text) => text !== '') ?? '',
+    recordAt: (at) =>
+      [...members.values()].map(({ archive }) => archive.recordAt(at)).find((text) => text !== '') ?? '',
     rest: async () => {
       let census;
       for (const name of members.keys()) {
@@ -65,7 +75,10 @@ export const sharedDurable = (clock: VirtualClock, server: SharedServer, frontie
       }
       return census!;
     },
-    holding: async () => ({ ...(await HOLDING[server.kind](place, [...members.values()])), wrong: await surveyed(place, members) }),
+    holding: async () => ({
+      ...(await HOLDING[server.kind](place, [...members.values()])),
+      wrong: await surveyed(place, members),
+    }),
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
 };
@@ -75,7 +88,8 @@ const surveyed = async (place: SharedPlace, members: ReadonlyMap<string, Member>
   const crawl = await openSharedCrawl(place);
   try {
     const wrong: string[] = [];
-    for (const [member, { rowsPath }] of members) wrong.push(...(await crawl.survey({ member, rowsPath }, () => {})).wrong);
+    for (const [member, { rowsPath }] of members)
+      wrong.push(...(await crawl.survey({ member, rowsPath }, () => {})).wrong);
     return wrong;
   } finally {
     await crawl.close();
@@ -100,11 +114,13 @@ const inRedis = async (place: SharedPlace, members: readonly Member[]): Promise<
   for (let shard = 0; shard < place.shards; shard++) {
     for await (const step of walkShard(look, shard)) {
       const { site, state, lease, headAt } = step.row;
-      if (step.kind === 'site' && lease !== '') unsettled.push({ url: lines.leased(lease, site)!.link.url, state: 'leased' });
+      if (step.kind === 'site' && lease !== '')
+        unsettled.push({ url: lines.leased(lease, site)!.link.url, state: 'leased' });
       if (step.kind !== 'blocks') continue;
       const waits = state === 'p' ? 'parked' : state === 'h' ? 'held' : 'waiting';
       for (const [i, text] of step.blocks.entries()) {
-        for (const { link } of lines.links({ site, text, headAt: step.from + i === 0 ? headAt : 0 }) ?? []) unsettled.push({ url: link.url, state: waits });
+        for (const { link } of lines.links({ site, text, headAt: step.from + i === 0 ? headAt : 0 }) ?? [])
+          unsettled.push({ url: link.url, state: waits });
       }
     }
   }
@@ -139,4 +155,6 @@ const inPostgres = async (place: SharedPlace): Promise<Held> => {
   return { settled, unsettled };
 };
 
-const HOLDING: Readonly<Record<SharedServer['kind'], (place: SharedPlace, members: readonly Member[]) => Promise<Held>>> = { redis: inRedis, postgres: inPostgres };
+const HOLDING: Readonly<
+  Record<SharedServer['kind'], (place: SharedPlace, members: readonly Member[]) => Promise<Held>>
+> = { redis: inRedis, postgres: inPostgres };

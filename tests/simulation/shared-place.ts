@@ -14,7 +14,10 @@ export interface SharedServer {
   readonly url: string;
   /** A name that no crawl has yet. */
   crawlName(): string;
-  /** The call that comes next loses its connection at a step that the dice choose, before or after the server took that step. */
+  /**
+   * The call that comes next loses its connection at a step that the dice choose, before or after the server took that
+   * step.
+   */
   breakNext(dice: (below: number) => number, onBroken: () => void): void;
   /** What was not broken by now will not be. */
   mend(): void;
@@ -38,7 +41,10 @@ const onRedis = async (): Promise<SharedServer> => {
     [gate.commands, gate.answers, gate.lastUnanswered, gate.onSwallowed] = [Infinity, true, false, null];
   };
   return {
-    kind: 'redis', url: gate.url, crawlName: naming(), mend,
+    kind: 'redis',
+    url: gate.url,
+    crawlName: naming(),
+    mend,
     breakNext: (dice, onBroken) => {
       gate.commands = dice(STEPS);
       gate.lastUnanswered = dice(2) === 0;
@@ -63,7 +69,10 @@ const onPostgres = async (): Promise<SharedServer> => {
   const proxy = await openTcpProxy(server.port);
   const url = (await server.database()).replace(`:${server.port}/`, `:${proxy.port}/`);
   return {
-    kind: 'postgres', url, crawlName: naming(), mend: proxy.spareAnswer,
+    kind: 'postgres',
+    url,
+    crawlName: naming(),
+    mend: proxy.spareAnswer,
     breakNext: (dice, onBroken) => {
       if (dice(2) === 0) return void proxy.swallowAnswer().then(onBroken);
       proxy.cut();
@@ -77,4 +86,7 @@ const onPostgres = async (): Promise<SharedServer> => {
   };
 };
 
-export const startShared: Readonly<Record<SharedKind, () => Promise<SharedServer>>> = { redis: onRedis, postgres: onPostgres };
+export const startShared: Readonly<Record<SharedKind, () => Promise<SharedServer>>> = {
+  redis: onRedis,
+  postgres: onPostgres,
+};

@@ -22,14 +22,19 @@ const untilMs = performance.now() + (values.seconds === undefined ? Infinity : N
 const kind = SHARED_KINDS.find((one) => one === values.store);
 if (values.store !== undefined && !kind) throw new Error(`--store is one of ${SHARED_KINDS.join(', ')}`);
 const faults: readonly FaultName[] = kind ? SHARED_FAULTS : FAULTS;
-if (values.fault !== undefined && !SHARED_FAULTS.includes(values.fault as FaultName)) throw new Error(`--fault is one of ${SHARED_FAULTS.join(', ')}`);
-if (values.fault === 'connection-lost' && !kind) throw new Error(`--fault connection-lost goes with --store ${SHARED_KINDS.join(' or ')}`);
+if (values.fault !== undefined && !SHARED_FAULTS.includes(values.fault as FaultName))
+  throw new Error(`--fault is one of ${SHARED_FAULTS.join(', ')}`);
+if (values.fault === 'connection-lost' && !kind)
+  throw new Error(`--fault connection-lost goes with --store ${SHARED_KINDS.join(' or ')}`);
 const server = kind ? await startShared[kind]() : null;
 const flags = `${values.fault === undefined ? '' : ` --fault ${values.fault}`}${kind ? ` --store ${kind}` : ''}`;
 
 const verdicts: Verdict[] = [];
 for (let seed = first; seed < first + runs && performance.now() < untilMs; seed++) {
-  const plan: RunPlan = { ...planOf(seed, faults), ...(values.fault === undefined ? {} : { fault: values.fault as FaultName }) };
+  const plan: RunPlan = {
+    ...planOf(seed, faults),
+    ...(values.fault === undefined ? {} : { fault: values.fault as FaultName }),
+  };
   const verdict = await simulate(plan, server);
   verdicts.push(verdict);
   const { broken, ...figures } = verdict;
@@ -43,6 +48,8 @@ for (let seed = first; seed < first + runs && performance.now() < untilMs; seed+
 }
 await server?.remove();
 const sum = (pick: (verdict: Verdict) => number): number => verdicts.reduce((total, one) => total + pick(one), 0);
-console.log(`${writeCount(verdicts.length)} runs, ${writeCount(sum((one) => one.faults))} faults, ${writeCount(sum((one) => one.lives))} processes, ` +
-  `${writeCount(sum((one) => one.calls))} calls, ${writeCount(sum((one) => one.gaps))} gaps checked, ${writeCount(sum((one) => one.pages))} pages, ` +
-  `${writeDuration(sum((one) => one.simulatedMs))} simulated; ${verdicts.filter((one) => one.broken.length > 0).length} with a broken promise`);
+console.log(
+  `${writeCount(verdicts.length)} runs, ${writeCount(sum((one) => one.faults))} faults, ${writeCount(sum((one) => one.lives))} processes, ` +
+    `${writeCount(sum((one) => one.calls))} calls, ${writeCount(sum((one) => one.gaps))} gaps checked, ${writeCount(sum((one) => one.pages))} pages, ` +
+    `${writeDuration(sum((one) => one.simulatedMs))} simulated; ${verdicts.filter((one) => one.broken.length > 0).length} with a broken promise`,
+);

@@ -12,12 +12,18 @@ for (const fault of FAULTS) {
       const verdicts: Verdict[] = [];
       for (const seed of SEEDS) {
         const verdict = await simulate({ seed: seed + 1_000, fault, always });
-        assert.deepEqual(verdict.broken, [], `replay with: npm run simulate -- --seed ${seed + 1_000} --fault ${fault}`);
+        assert.deepEqual(
+          verdict.broken,
+          [],
+          `replay with: npm run simulate -- --seed ${seed + 1_000} --fault ${fault}`,
+        );
         verdicts.push(verdict);
       }
       const sum = (pick: (one: Verdict) => number): number => verdicts.reduce((total, one) => total + pick(one), 0);
       assert.ok(fault === 'none' || sum((one) => one.faults) > 0, 'the fault never struck');
-      t.diagnostic(`${SEEDS.length} seeds, ${sum((one) => one.faults)} faults, ${sum((one) => one.calls)} calls, ${sum((one) => one.lives)} processes`);
+      t.diagnostic(
+        `${SEEDS.length} seeds, ${sum((one) => one.faults)} faults, ${sum((one) => one.calls)} calls, ${sum((one) => one.lives)} processes`,
+      );
     });
   }
 }

@@ -4,8 +4,15 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { createGate } from '../../src/lib/gate.ts';
 
 export interface VirtualClock extends Clock {
-  /** Runs events in the order of their moments until the work is done. Says so when nothing is left to wait for, or there is no end. */
-  drive(work: Promise<unknown>, eventsMax: number, hopeless: () => boolean): Promise<'done' | 'stands still' | 'has no end'>;
+  /**
+   * Runs events in the order of their moments until the work is done. Says so when nothing is left to wait for, or
+   * there is no end.
+   */
+  drive(
+    work: Promise<unknown>,
+    eventsMax: number,
+    hopeless: () => boolean,
+  ): Promise<'done' | 'stands still' | 'has no end'>;
   /** Time stands still until this work, which is done outside of the simulation, has ended. */
   standFor<T>(work: Promise<T>): Promise<T>;
   /** Events so far: a moment that a fault can be tied to. */

@@ -36,7 +36,16 @@ export interface ModelSite {
   readonly robots: { readonly crawlDelayMs: number } | null;
 }
 
-export type PageKind = 'plain' | 'missing' | 'broken' | 'busy-once' | 'private' | 'poison' | 'hangs' | 'redirect' | 'sitemap';
+export type PageKind =
+  | 'plain'
+  | 'missing'
+  | 'broken'
+  | 'busy-once'
+  | 'private'
+  | 'poison'
+  | 'hangs'
+  | 'redirect'
+  | 'sitemap';
 
 export interface ModelPage {
   readonly kind: PageKind;
@@ -97,7 +106,8 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
 
   const linksOf = (of: ModelSite, number: number): string[] => {
     const hrefs: string[] = [];
-    for (let child = number * CHILDREN + 1; child <= number * CHILDREN + CHILDREN && child < of.pages; child++) hrefs.push(hrefOf(of, child));
+    for (let child = number * CHILDREN + 1; child <= number * CHILDREN + CHILDREN && child < of.pages; child++)
+      hrefs.push(hrefOf(of, child));
     if (number === 0) {
       // Sites are a tree too: the front page of one is linked from one other only.
       const first = plan.seedSites + of.index * SITE_CHILDREN;
@@ -107,17 +117,28 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
     for (let n = 0; n < plan.crossLinks; n++) {
       const other = n % 2 === 0 ? of : site(dice(Math.ceil(plan.sites / 10)));
       const target = dice(Math.ceil(other.pages / 3)) * 3;
-      if (target > 0 && target < other.pages && kindOf(other, target) !== 'private') hrefs.push(`${origin(other.index)}/p/${target}`);
+      if (target > 0 && target < other.pages && kindOf(other, target) !== 'private')
+        hrefs.push(`${origin(other.index)}/p/${target}`);
     }
     return hrefs;
   };
 
-  /** An index names some sitemaps, each of which lists some pages; a packed file, so that only a sitemap is fetched from there. */
+  /**
+   * An index names some sitemaps, each of which lists some pages; a packed file, so that only a sitemap is fetched from
+   * there.
+   */
   const sitemapAt = (site: string, path: string): ModelPage | null => {
-    const pagesOf = (part: number): string[] => Array.from({ length: PART_PAGES }, (_, n) => `${site}/only/${part * PART_PAGES + n}`);
+    const pagesOf = (part: number): string[] =>
+      Array.from({ length: PART_PAGES }, (_, n) => `${site}/only/${part * PART_PAGES + n}`);
     const part = /^part\/([0-2])\.gz$/.exec(path)?.[1];
     if (part !== undefined) return { kind: 'sitemap', target: '', hrefs: pagesOf(Number(part)) };
-    if (path === INDEX_PATH) return { kind: 'sitemap', target: '', hrefs: [], sitemaps: Array.from({ length: PARTS }, (_, n) => `${site}/part/${n}.gz`) };
+    if (path === INDEX_PATH)
+      return {
+        kind: 'sitemap',
+        target: '',
+        hrefs: [],
+        sitemaps: Array.from({ length: PARTS }, (_, n) => `${site}/part/${n}.gz`),
+      };
     const only = /^only\/(\d)$/.exec(path)?.[1];
     return only !== undefined && Number(only) < PARTS * PART_PAGES ? { kind: 'plain', target: '', hrefs: [] } : null;
   };

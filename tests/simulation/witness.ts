@@ -5,7 +5,9 @@ import type { ModelWeb } from './web.ts';
 export interface Witness {
   /** A call arrives; gives the function to be called when it is answered. */
   arrives(call: { readonly site: string; readonly url: string; readonly at: number }): Seen;
-  /** The store has taken what a visit to the site learned: from now on it binds. What died before that nobody can know. */
+  /**
+   * The store has taken what a visit to the site learned: from now on it binds. What died before that nobody can know.
+   */
   remembers(site: string): void;
   readonly violations: string[];
   readonly calls: number;
@@ -14,7 +16,10 @@ export interface Witness {
 }
 
 export interface Seen {
-  answered(at: number, answer: { readonly responseMs: number; readonly retryAfterMs: number; readonly robotsKnown: boolean }): void;
+  answered(
+    at: number,
+    answer: { readonly responseMs: number; readonly retryAfterMs: number; readonly robotsKnown: boolean },
+  ): void;
   /** The caller went away, or got no answer. */
   dropped(at: number): void;
 }
@@ -56,7 +61,14 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
     let record = sites.get(site);
     if (!record) {
       const nothing: Told = { notBefore: -Infinity, crawlDelayMs: 0, responseMs: 0 };
-      record = { visitAt: -Infinity, open: 0, afterRobots: false, robotsAt: -Infinity, told: nothing, binding: nothing };
+      record = {
+        visitAt: -Infinity,
+        open: 0,
+        afterRobots: false,
+        robotsAt: -Infinity,
+        told: nothing,
+        binding: nothing,
+      };
       sites.set(site, record);
     }
     return record;
@@ -64,8 +76,12 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
 
   return {
     violations,
-    get calls() { return counts.calls; },
-    get gaps() { return counts.gaps; },
+    get calls() {
+      return counts.calls;
+    },
+    get gaps() {
+      return counts.gaps;
+    },
     remembers: (site) => {
       const record = sites.get(site);
       if (record) record.binding = record.told;
@@ -78,15 +94,21 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
       if (isRobots || !record.afterRobots) {
         counts.gaps++;
         const { crawlDelayMs, responseMs, notBefore } = record.binding;
-        const leastMs = Math.max(delayMs, crawlDelayMs, delayMs === 0 ? 0 : Math.min(RESPONSE_MULTIPLE * responseMs, RESPONSE_DELAY_MAX_MS));
-        if (at - record.visitAt < leastMs) accuse(`${url} came ${at - record.visitAt} ms after the visit before it, ${leastMs} are owed`);
+        const leastMs = Math.max(
+          delayMs,
+          crawlDelayMs,
+          delayMs === 0 ? 0 : Math.min(RESPONSE_MULTIPLE * responseMs, RESPONSE_DELAY_MAX_MS),
+        );
+        if (at - record.visitAt < leastMs)
+          accuse(`${url} came ${at - record.visitAt} ms after the visit before it, ${leastMs} are owed`);
         if (at < notBefore) accuse(`${url} came ${notBefore - at} ms before Retry-After was over`);
         record.visitAt = at;
         record.told = record.binding; // what the visit before learned and did not keep is gone
       }
       if (!isRobots) {
         if (at - record.robotsAt > DAY_MS) accuse(`${url} was fetched without fresh robots rules`);
-        if (web.page(url)?.kind === 'private' && web.siteNamed(site).robots) accuse(`${url} is forbidden by robots.txt`);
+        if (web.page(url)?.kind === 'private' && web.siteNamed(site).robots)
+          accuse(`${url} is forbidden by robots.txt`);
       }
       record.open++;
       record.afterRobots = false;
@@ -103,7 +125,10 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
           record.told = {
             notBefore: retryAfterMs > 0 ? endedAt + retryAfterMs : record.told.notBefore,
             responseMs: isRobots ? record.told.responseMs : responseMs,
-            crawlDelayMs: isRobots && robotsKnown ? Math.max(record.told.crawlDelayMs, web.siteNamed(site).robots?.crawlDelayMs ?? 0) : record.told.crawlDelayMs,
+            crawlDelayMs:
+              isRobots && robotsKnown
+                ? Math.max(record.told.crawlDelayMs, web.siteNamed(site).robots?.crawlDelayMs ?? 0)
+                : record.told.crawlDelayMs,
           };
           if (!isRobots || !robotsKnown) return;
           record.robotsAt = endedAt;

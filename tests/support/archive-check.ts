@@ -23,7 +23,9 @@ export interface Archived {
 
 /** SHA-1 in base 32 by another road than ours. */
 const digestOf = (bytes: Uint8Array): string => {
-  const digits = BigInt(`0x${createHash('sha1').update(bytes).digest('hex')}`).toString(32).padStart(32, '0');
+  const digits = BigInt(`0x${createHash('sha1').update(bytes).digest('hex')}`)
+    .toString(32)
+    .padStart(32, '0');
   return `sha1:${digits.replace(/./g, (digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[parseInt(digit, 32)] as string)}`;
 };
 
@@ -37,7 +39,9 @@ export const archivedIn = async (dir: string): Promise<Archived[]> => {
     const ours = readByUs(join(warc, file), file);
     const theirs = await readByOthers(join(warc, file));
     assert.equal(ours.length, theirs.length);
-    ours.forEach(({ type, url, offset, length, payload }, n) => assert.deepEqual({ type, url, offset, length, bytes: digestOf(payload) }, theirs[n]));
+    ours.forEach(({ type, url, offset, length, payload }, n) =>
+      assert.deepEqual({ type, url, offset, length, bytes: digestOf(payload) }, theirs[n]),
+    );
     all.push(...ours);
   }
   return all;
@@ -47,10 +51,24 @@ const readByUs = (path: string, file: string): Archived[] =>
   [...readRecords(path)].map(({ offset, length, headers, block }) => {
     const type = headers['warc-type'] ?? '';
     if (headers['warc-type'] === 'conversion') assert.equal(headers['warc-block-digest'], digestOf(block));
-    const payload = type === 'response' ? Buffer.from(splitHttp(block).body) : type === 'request' ? Buffer.alloc(0) : Buffer.from(block);
+    const payload =
+      type === 'response'
+        ? Buffer.from(splitHttp(block).body)
+        : type === 'request'
+          ? Buffer.alloc(0)
+          : Buffer.from(block);
     const digest = headers['warc-payload-digest'] ?? '';
     if (type === 'response') assert.equal(digest, digestOf(payload));
-    return { type, url: headers['warc-target-uri'] ?? '', file, offset, length, robots: headers['gossamer-kind'] === 'robots', digest, payload };
+    return {
+      type,
+      url: headers['warc-target-uri'] ?? '',
+      file,
+      offset,
+      length,
+      robots: headers['gossamer-kind'] === 'robots',
+      digest,
+      payload,
+    };
   });
 
 const readByOthers = async (path: string): Promise<object[]> => {
@@ -60,7 +78,10 @@ const readByOthers = async (path: string): Promise<object[]> => {
     const payload = await record.readFully(false);
     await parser.readToNextRecord(); // from here on its offset is the end of the record
     records.push({
-      type: record.warcType, url: record.warcTargetURI ?? '', offset: parser.offset - parser.recordLength, length: parser.recordLength,
+      type: record.warcType,
+      url: record.warcTargetURI ?? '',
+      offset: parser.offset - parser.recordLength,
+      length: parser.recordLength,
       bytes: digestOf(record.warcType === 'request' ? new Uint8Array(0) : payload),
     });
   }
@@ -79,6 +100,14 @@ export const countByUrl = (records: readonly Archived[], type = 'response'): Map
 /** Every one of these pages is archived, no page twice. */
 export const assertArchivedOnce = (records: readonly Archived[], wanted: Iterable<string>): void => {
   const counts = countByUrl(records);
-  assert.deepEqual([...counts].filter(([, count]) => count !== 1), [], 'archived more than once');
-  assert.deepEqual([...wanted].filter((url) => !counts.has(url)), [], 'not archived');
+  assert.deepEqual(
+    [...counts].filter(([, count]) => count !== 1),
+    [],
+    'archived more than once',
+  );
+  assert.deepEqual(
+    [...wanted].filter((url) => !counts.has(url)),
+    [],
+    'not archived',
+  );
 };

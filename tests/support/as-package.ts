@@ -3,5 +3,8 @@
 import { registerHooks } from 'node:module';
 
 registerHooks({
-  resolve: (name, context, next) => (name === 'gossamer' ? { url: new URL('./gossamer-nearby.ts', import.meta.url).href, shortCircuit: true } : next(name, context)),
+  resolve: (name, context, next) =>
+    name === 'gossamer'
+      ? { url: new URL('./gossamer-nearby.ts', import.meta.url).href, shortCircuit: true }
+      : next(name, context),
 });

@@ -40,7 +40,11 @@ const living = new Set<ChildProcess>();
 
 export const startBinary = (args: readonly string[], options: BinaryOptions = {}): Running => {
   const [file, ...first] = options.command ?? [process.execPath, GOSSAMER];
-  const child = spawn(file as string, [...first, ...args], { stdio: ['ignore', 'pipe', 'pipe'], cwd: options.cwd, env: options.env ?? process.env });
+  const child = spawn(file as string, [...first, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: options.cwd,
+    env: options.env ?? process.env,
+  });
   living.add(child);
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
@@ -65,7 +69,8 @@ export const startBinary = (args: readonly string[], options: BinaryOptions = {}
   };
 };
 
-export const runBinary = (args: readonly string[], options: BinaryOptions = {}): Promise<Ran> => startBinary(args, options).ended;
+export const runBinary = (args: readonly string[], options: BinaryOptions = {}): Promise<Ran> =>
+  startBinary(args, options).ended;
 
 /** A test that failed half-way may have left some. */
 export const endBinaries = (): void => {
@@ -73,7 +78,11 @@ export const endBinaries = (): void => {
 };
 
 /** Waits until something is so; fails with these words when it does not come true. */
-export const until = async (what: string, isSo: () => boolean | Promise<boolean>, deadlineMs = 30_000): Promise<void> => {
+export const until = async (
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  deadlineMs = 30_000,
+): Promise<void> => {
   const end = performance.now() + deadlineMs;
   while (!(await isSo())) {
     if (performance.now() > end) throw new Error(`it never came true that ${what}`);

@@ -17,27 +17,148 @@ const pick = <T>(chance: Chance, list: readonly T[]): T => list[chance(list.leng
 
 /** Pieces of markup with what is hard about HTML in them; `~` becomes a number, so that links differ. */
 const PIECES = [
-  '<a href="/p~">', '<a href=\'/q~\' rel=nofollow>', '<a href=/r~>', '<A HREF="/s~" href="/t~">', '</a>', '<a name=x~>',
-  '<area href="/u~">', '<area href="/v~" />', '<link rel=next href="/w~">', '<link rel="Canonical x" href=/c~>',
-  '<base href="/b~/">', '<title>T~ &amp; <a href="/no~"></title>', '<title>', '</title>', '<p>', '</p>', '<div>', '</div>',
-  '<span>', '</span>', '<b>', '</b>', '<i>', '</i>', '<ul>', '<li>', '</ul>', '<table>', '<tr>', '<td>', '</td>', '</table>',
-  '<script>', '</script>', '<script>"<a href=/n~>"</script>', '<!--<script>', '<style>', '</style >', '<textarea>',
-  '</textarea>', '<xmp>', '</xmp>', '<noscript>', '</noscript>', '<noembed>', '</noembed>', '<iframe>', '</iframe>',
-  '<!--', '-->', '--!>', '<!-->', '<!--->', '<!-- <a href="/k~"> -->', '<!doctype html>', '<?php "?>', '<!x>', '</>', '</ x>',
-  'text ', ' ', '\n', '&amp;', '&copy', '&#x41;', '<', '>', '"', "'", '=', '/', '< a href="/no~">', '<a\thref\n=\n"/z~"\n>',
-  '<a href="/e?a=~&copy=1&amp;b&lt">', '<a href="/open~', "<a href='/open~", '<a href=/bare~"x', '<a href>', '<a =href=/f~>',
-  '<a/href="/g~"/>', '<a href="/h~"class=x href=/no>', '<a href="\n /y~ \t">', '<br>', '<br/>', '</br>', '<img src=x>', '<hr>',
-  '<pre>', '</pre>', '<h1>', '</h1>', '<form>', '</form>', '<button>', '</button>', '<html lang=l~>', '<head>', '</head>',
-  '<body>', '</body>', '</html>', '<center>', '<font color=red>', '</font>', '<object>', '</object>', '<nobr>', '<input>',
+  '<a href="/p~">',
+  "<a href='/q~' rel=nofollow>",
+  '<a href=/r~>',
+  '<A HREF="/s~" href="/t~">',
+  '</a>',
+  '<a name=x~>',
+  '<area href="/u~">',
+  '<area href="/v~" />',
+  '<link rel=next href="/w~">',
+  '<link rel="Canonical x" href=/c~>',
+  '<base href="/b~/">',
+  '<title>T~ &amp; <a href="/no~"></title>',
+  '<title>',
+  '</title>',
+  '<p>',
+  '</p>',
+  '<div>',
+  '</div>',
+  '<span>',
+  '</span>',
+  '<b>',
+  '</b>',
+  '<i>',
+  '</i>',
+  '<ul>',
+  '<li>',
+  '</ul>',
+  '<table>',
+  '<tr>',
+  '<td>',
+  '</td>',
+  '</table>',
+  '<script>',
+  '</script>',
+  '<script>"<a href=/n~>"</script>',
+  '<!--<script>',
+  '<style>',
+  '</style >',
+  '<textarea>',
+  '</textarea>',
+  '<xmp>',
+  '</xmp>',
+  '<noscript>',
+  '</noscript>',
+  '<noembed>',
+  '</noembed>',
+  '<iframe>',
+  '</iframe>',
+  '<!--',
+  '-->',
+  '--!>',
+  '<!-->',
+  '<!--->',
+  '<!-- <a href="/k~"> -->',
+  '<!doctype html>',
+  '<?php "?>',
+  '<!x>',
+  '</>',
+  '</ x>',
+  'text ',
+  ' ',
+  '\n',
+  '&amp;',
+  '&copy',
+  '&#x41;',
+  '<',
+  '>',
+  '"',
+  "'",
+  '=',
+  '/',
+  '< a href="/no~">',
+  '<a\thref\n=\n"/z~"\n>',
+  '<a href="/e?a=~&copy=1&amp;b&lt">',
+  '<a href="/open~',
+  "<a href='/open~",
+  '<a href=/bare~"x',
+  '<a href>',
+  '<a =href=/f~>',
+  '<a/href="/g~"/>',
+  '<a href="/h~"class=x href=/no>',
+  '<a href="\n /y~ \t">',
+  '<br>',
+  '<br/>',
+  '</br>',
+  '<img src=x>',
+  '<hr>',
+  '<pre>',
+  '</pre>',
+  '<h1>',
+  '</h1>',
+  '<form>',
+  '</form>',
+  '<button>',
+  '</button>',
+  '<html lang=l~>',
+  '<head>',
+  '</head>',
+  '<body>',
+  '</body>',
+  '</html>',
+  '<center>',
+  '<font color=red>',
+  '</font>',
+  '<object>',
+  '</object>',
+  '<nobr>',
+  '<input>',
 ];
 
 /** Pieces in which the rules change: rarer, because each swallows or changes much of what follows. */
 const RARE_PIECES = [
-  '<svg>', '</svg>', '<svg/>', '<svg><a xlink:href="/sx~" />', '<svg><title><a href="/st~"></title>', '<math>', '</math>',
-  '<mi>', '</mi>', '<annotation-xml encoding="text/html">', '<foreignObject>', '</foreignObject>', '<desc>', '<g>', '</g>',
-  '<![CDATA[ <a href="/cd~"> ]]>', '<svg><style><a href="/ss~"></style>', '<template>', '</template>',
-  '<template><a href="/in~"></template>', '<frameset>', '</frameset>', '<frame src=x>', '<noframes><a href=/nf~></noframes>',
-  '<noframes>', '<plaintext>', '<select>', '</select>', '<option>', '<input type=hidden>',
+  '<svg>',
+  '</svg>',
+  '<svg/>',
+  '<svg><a xlink:href="/sx~" />',
+  '<svg><title><a href="/st~"></title>',
+  '<math>',
+  '</math>',
+  '<mi>',
+  '</mi>',
+  '<annotation-xml encoding="text/html">',
+  '<foreignObject>',
+  '</foreignObject>',
+  '<desc>',
+  '<g>',
+  '</g>',
+  '<![CDATA[ <a href="/cd~"> ]]>',
+  '<svg><style><a href="/ss~"></style>',
+  '<template>',
+  '</template>',
+  '<template><a href="/in~"></template>',
+  '<frameset>',
+  '</frameset>',
+  '<frame src=x>',
+  '<noframes><a href=/nf~></noframes>',
+  '<noframes>',
+  '<plaintext>',
+  '<select>',
+  '</select>',
+  '<option>',
+  '<input type=hidden>',
 ];
 
 /** A page of random pieces. */
@@ -62,12 +183,24 @@ export const woundedPage = (chance: Chance, page: string): string => {
     const part = wounded.slice(from, to);
     const after = wounded.slice(to);
     switch (chance(6)) {
-      case 0: wounded = before + after; break;
-      case 1: wounded = before + part + part + after; break;
-      case 2: wounded = after + part + before; break;
-      case 3: wounded = before + pick(chance, ['<', '>', '"', "'", '=', '&', '-', '/', ' ', '\0', '\n']) + part + after; break;
-      case 4: wounded = before + pick(chance, PIECES) + part + after; break;
-      case 5: wounded = chance(4) === 0 ? before : before + part.split('').reverse().join('') + after; break;
+      case 0:
+        wounded = before + after;
+        break;
+      case 1:
+        wounded = before + part + part + after;
+        break;
+      case 2:
+        wounded = after + part + before;
+        break;
+      case 3:
+        wounded = before + pick(chance, ['<', '>', '"', "'", '=', '&', '-', '/', ' ', '\0', '\n']) + part + after;
+        break;
+      case 4:
+        wounded = before + pick(chance, PIECES) + part + after;
+        break;
+      case 5:
+        wounded = chance(4) === 0 ? before : before + part.split('').reverse().join('') + after;
+        break;
     }
   }
   return wounded;

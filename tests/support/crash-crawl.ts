@@ -49,7 +49,15 @@ const drawPlan = (dice: Dice): CrashPlan => {
   const sites = 10 + dice(odd ? 4 : 11);
   return {
     delayMs,
-    world: { ...tinyPlan, seed: dice(1_000_000), sites, pages: sites * Math.min(10, sitePagesMax), sitePagesMax, oddities: odd, https: odd || dice(3) === 0 },
+    world: {
+      ...tinyPlan,
+      seed: dice(1_000_000),
+      sites,
+      pages: sites * Math.min(10, sitePagesMax),
+      sitePagesMax,
+      oddities: odd,
+      https: odd || dice(3) === 0,
+    },
   };
 };
 
@@ -65,7 +73,10 @@ interface CrashOptions {
 const crashCrawl = async (hits: readonly Hit[], options: CrashOptions): Promise<Hit[]> => {
   const stage = await openStage(options.plan.world);
   const latencyMs = options.plan.delayMs / DELAY_PER_LATENCY;
-  const roads = [await openRoad(stage.served.httpPort, latencyMs), await openRoad(stage.served.httpsPort, latencyMs)] as const;
+  const roads = [
+    await openRoad(stage.served.httpPort, latencyMs),
+    await openRoad(stage.served.httpsPort, latencyMs),
+  ] as const;
   const crawl = new HitCrawl(stage, { ...options, connectTo: overRoads(roads) });
   try {
     if (hits.includes('disk') && !(await mountDisk(stage.dir))) throw new Error('no file system can be mounted here');
@@ -161,7 +172,8 @@ class HitCrawl {
     const { dir } = this.#stage;
     if (struck && this.#options.dice(2) === 0) {
       const ran = await this.#begin(null).ended;
-      if (ran.code !== 4 && ran.code !== 0) this.#blame(`a resume on a full disk ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`);
+      if (ran.code !== 4 && ran.code !== 0)
+        this.#blame(`a resume on a full disk ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`);
     }
     await makeRoom(dir);
   }
@@ -169,7 +181,8 @@ class HitCrawl {
   #ended(hit: Hit, ran: Ran): void {
     this.#run = null;
     this.#finished = ran.code === 0;
-    if (!mayEndSo(hit, ran)) this.#blame(`after the hit "${hit}" a run ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`);
+    if (!mayEndSo(hit, ran))
+      this.#blame(`after the hit "${hit}" a run ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`);
     this.#keep(hit);
   }
 
@@ -211,7 +224,11 @@ class HitCrawl {
     const fresh = !existsSync(join(stage.dir, 'crawl.json'));
     const settings: Flags = {
       'connect-to': connectTo,
-      'delay': `${plan.delayMs}ms`, 'timeout': plan.world.oddities ? '6s' : '20s', 'park-after': plan.world.oddities ? 5 : 3, 'disk-reserve': '0', 'concurrency': 50,
+      delay: `${plan.delayMs}ms`,
+      timeout: plan.world.oddities ? '6s' : '20s',
+      'park-after': plan.world.oddities ? 5 : 3,
+      'disk-reserve': '0',
+      concurrency: 50,
     };
     figures[fresh ? 'starts' : 'resumes']++;
     this.#fresh = true;
@@ -220,18 +237,21 @@ class HitCrawl {
     // A clock that was set back stays back, and may be set back again.
     if (hit === 'clock') this.#clockBackMs += CLOCK_BACK_MS;
     const dying = hit?.endsWith('thread') ? hit.replace(' thread', '') : '';
-    return startBinary(fresh ? stage.crawlWords({ ...settings, ...threads }) : ['resume', stage.dir, ...flagWords(threads)], {
-      cwd: stage.home,
-      deadlineMs: RUN_MS_MAX,
-      env: {
-        ...process.env,
-        NODE_OPTIONS: `--import ${PRELOAD}`,
-        GOSSAMER_CRASH_CLOCK_BACK_MS: String(this.#clockBackMs),
-        GOSSAMER_CRASH_THREAD: dying === 'store' || dying === '' ? dying : `${dying}-1`,
-        GOSSAMER_CRASH_AFTER_MS: String(dice(THROW_AFTER_MS)),
-        GOSSAMER_CRASH_MARK: this.#mark(),
+    return startBinary(
+      fresh ? stage.crawlWords({ ...settings, ...threads }) : ['resume', stage.dir, ...flagWords(threads)],
+      {
+        cwd: stage.home,
+        deadlineMs: RUN_MS_MAX,
+        env: {
+          ...process.env,
+          NODE_OPTIONS: `--import ${PRELOAD}`,
+          GOSSAMER_CRASH_CLOCK_BACK_MS: String(this.#clockBackMs),
+          GOSSAMER_CRASH_THREAD: dying === 'store' || dying === '' ? dying : `${dying}-1`,
+          GOSSAMER_CRASH_AFTER_MS: String(dice(THROW_AFTER_MS)),
+          GOSSAMER_CRASH_MARK: this.#mark(),
+        },
       },
-    });
+    );
   }
 
   #mark(): string {
@@ -252,7 +272,10 @@ export interface CrashOrder extends Pick<CrashOptions, 'stopped' | 'figures'> {
 }
 
 /** Crawls until every one of these hits has struck. */
-export const crashCrawls = async (hits: readonly Hit[], { seed, stopped, figures, draw = drawPlan }: CrashOrder): Promise<void> => {
+export const crashCrawls = async (
+  hits: readonly Hit[],
+  { seed, stopped, figures, draw = drawPlan }: CrashOrder,
+): Promise<void> => {
   let left = [...hits];
   for (let n = 0; left.length > 0; n++) {
     if (n > hits.length + CRAWLS_MORE) throw new Error(`these hits never strike: ${left.join(', ')}`);

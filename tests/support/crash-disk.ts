@@ -17,7 +17,10 @@ const TRIES = 20;
 const mounted = new Set<string>();
 
 const mount = async (...args: readonly string[]): Promise<boolean> =>
-  run('mount', [...args]).then(() => true, () => false);
+  run('mount', [...args]).then(
+    () => true,
+    () => false,
+  );
 
 /** False where no file system can be mounted. */
 export const mountDisk = async (dir: string): Promise<boolean> => {
@@ -41,7 +44,8 @@ export const fillDisk = async (dir: string, sparePages: number): Promise<void> =
 };
 
 export const makeRoom = async (dir: string): Promise<void> => {
-  if (!(await mount('-o', `remount,size=${ROOMY}`, dir))) throw new Error(`the disk of "${dir}" cannot be made large again`);
+  if (!(await mount('-o', `remount,size=${ROOMY}`, dir)))
+    throw new Error(`the disk of "${dir}" cannot be made large again`);
 };
 
 export const unmountDisk = (dir: string): void => {

@@ -20,15 +20,31 @@ export interface CrashFigures<Hit extends string = string> {
 
 export const newFigures = <Hit extends string>(hits: readonly Hit[]): CrashFigures<Hit> => ({
   hits: Object.fromEntries(hits.map((hit) => [hit, 0])) as Record<Hit, number>,
-  crawls: 0, starts: 0, resumes: 0, pages: 0, archivedOnce: 0, gaps: 0, noted: 0, spareMs: Infinity, checksClean: 0, violations: [],
+  crawls: 0,
+  starts: 0,
+  resumes: 0,
+  pages: 0,
+  archivedOnce: 0,
+  gaps: 0,
+  noted: 0,
+  spareMs: Infinity,
+  checksClean: 0,
+  violations: [],
 });
 
 export const hitsTotal = ({ hits }: CrashFigures): number => Object.values(hits).reduce((sum, n) => sum + n, 0);
 
 /** `what` is the run, `crawls` how they were made, `checks` what was checked and by what. */
-export const crashLine = (figures: CrashFigures, { what, crawls: made, checks }: Readonly<Record<'what' | 'crawls' | 'checks', string>>): string => {
+export const crashLine = (
+  figures: CrashFigures,
+  { what, crawls: made, checks }: Readonly<Record<'what' | 'crawls' | 'checks', string>>,
+): string => {
   const { hits, crawls, starts, resumes, pages, archivedOnce, gaps, noted, spareMs, checksClean, violations } = figures;
-  return `${what}: ${hitsTotal(figures)} hits (${Object.entries(hits).map(([hit, n]) => `${n} ${hit}`).join(', ')}) on ${crawls} ${made}; ` +
+  return (
+    `${what}: ${hitsTotal(figures)} hits (${Object.entries(hits)
+      .map(([hit, n]) => `${n} ${hit}`)
+      .join(', ')}) on ${crawls} ${made}; ` +
     `${starts} starts, ${resumes} resumes; ${pages} pages, ${archivedOnce} archived once; ` +
-    `${gaps} gaps checked, shortest gap - delay ${spareMs.toFixed(2)} ms; ${noted} calls in the ledger as the small web saw them; ${checksClean} ${checks}; ${violations.length} violations`;
+    `${gaps} gaps checked, shortest gap - delay ${spareMs.toFixed(2)} ms; ${noted} calls in the ledger as the small web saw them; ${checksClean} ${checks}; ${violations.length} violations`
+  );
 };

@@ -8,17 +8,17 @@ import type { Ran, Running } from './binary.ts';
 import { fillDisk } from './crash-disk.ts';
 
 export const HITS = {
-  'kill': 'kill -9',
-  'stop': 'SIGTERM',
-  'halt': 'SIGTERM twice',
-  'pause': 'SIGSTOP, a pause longer than the delay, SIGCONT',
+  kill: 'kill -9',
+  stop: 'SIGTERM',
+  halt: 'SIGTERM twice',
+  pause: 'SIGSTOP, a pause longer than the delay, SIGCONT',
   'long pause': 'a pause longer than the watch over threads tolerates',
   'fetch thread': 'a fetch thread throws',
   'parse thread': 'a parse thread throws',
   'store thread': 'the store thread throws',
-  'disk': 'the disk is full',
-  'descriptors': 'no descriptor is left',
-  'clock': 'the clock is set back between two runs',
+  disk: 'the disk is full',
+  descriptors: 'no descriptor is left',
+  clock: 'the clock is set back between two runs',
 } as const;
 
 export type Hit = keyof typeof HITS;
@@ -108,7 +108,10 @@ const prlimit = async (run: Running, ...args: readonly string[]): Promise<string
   (await promisify(execFile)('prlimit', ['--pid', String(run.pid), ...args])).stdout;
 
 export const canLimitDescriptors = (): Promise<boolean> =>
-  promisify(execFile)('prlimit', ['--pid', String(process.pid), '--nofile']).then(() => existsSync('/proc/self/fd'), () => false);
+  promisify(execFile)('prlimit', ['--pid', String(process.pid), '--nofile']).then(
+    () => existsSync('/proc/self/fd'),
+    () => false,
+  );
 
 /** What is open stays open; nothing more can be opened for a while. */
 const exhaust = async (run: Running, dice: Dice): Promise<boolean> => {
@@ -130,17 +133,25 @@ const exhaust = async (run: Running, dice: Dice): Promise<boolean> => {
 export const mayEndSo = (hit: Hit, { code, signal, stderr }: Ran): boolean => {
   if (code === 0) return true;
   switch (hit) {
-    case 'kill': return signal === 'SIGKILL';
-    case 'stop': return code === 3 || signal === 'SIGTERM'; // before it listens, a signal ends it as any program
-    case 'halt': return code === 130 || code === 3 || signal === 'SIGTERM';
-    case 'store thread': return code === 1;
-    case 'disk': return code === 4;
-    case 'descriptors': return code === 1 && !/^ +at /m.test(stderr); // a sentence, no stack
+    case 'kill':
+      return signal === 'SIGKILL';
+    case 'stop':
+      return code === 3 || signal === 'SIGTERM'; // before it listens, a signal ends it as any program
+    case 'halt':
+      return code === 130 || code === 3 || signal === 'SIGTERM';
+    case 'store thread':
+      return code === 1;
+    case 'disk':
+      return code === 4;
+    case 'descriptors':
+      return code === 1 && !/^ +at /m.test(stderr); // a sentence, no stack
     case 'pause':
     case 'long pause':
     case 'fetch thread':
     case 'parse thread':
-    case 'clock': return false;
-    default: return hit satisfies never;
+    case 'clock':
+      return false;
+    default:
+      return hit satisfies never;
   }
 };

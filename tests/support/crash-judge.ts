@@ -21,12 +21,16 @@ export interface StoppedCheck {
 /** The binary's own check where it has one, and otherwise one from outside. */
 export const chooseCheck = async (): Promise<StoppedCheck> => {
   const { code } = await runBinary(['verify', '--help']);
-  return code === 0 ? { name: 'verify', check: verified } : { name: 'archive check (there is no "gossamer verify" yet)', check: settledPartReads };
+  return code === 0
+    ? { name: 'verify', check: verified }
+    : { name: 'archive check (there is no "gossamer verify" yet)', check: settledPartReads };
 };
 
 const verified: Check = async (dir) => {
   const { code, signal, stdout, stderr } = await runBinary(['verify', dir, '--json']);
-  return code === 0 ? '' : `verify ended with ${code ?? signal}: ${stdout.trim().slice(-2_000)} ${stderr.trim().slice(-2_000)}`;
+  return code === 0
+    ? ''
+    : `verify ended with ${code ?? signal}: ${stdout.trim().slice(-2_000)} ${stderr.trim().slice(-2_000)}`;
 };
 
 /** What was appended and not settled is cut by the next start, so only the settled part must read cleanly. */
@@ -34,14 +38,20 @@ const settledPartReads: Check = async (dir) => {
   try {
     const reader = openSqliteReader(join(dir, 'crawl.db'));
     try {
-      const { archive: { file, bytes } } = reader.census();
+      const {
+        archive: { file, bytes },
+      } = reader.census();
       if (file === '') return '';
       const serial = (name: string): number => Number(/-(\d+)\.warc\.gz$/.exec(name)?.[1]);
-      for (const name of readdirSync(join(dir, 'warc'))) if (serial(name) > serial(file)) rmSync(join(dir, 'warc', name));
+      for (const name of readdirSync(join(dir, 'warc')))
+        if (serial(name) > serial(file)) rmSync(join(dir, 'warc', name));
       truncateSync(join(dir, 'warc', file), bytes);
       const archived = [...countByUrl(await archivedIn(dir))].map(([url, count]) => `${count} ${url}`);
       const settled = [...reader.pages({})].filter((page) => page.place !== null).map((page) => `1 ${page.url}`);
-      const odd = [...archived.filter((one) => !settled.includes(one)), ...settled.filter((one) => !archived.includes(one))];
+      const odd = [
+        ...archived.filter((one) => !settled.includes(one)),
+        ...settled.filter((one) => !archived.includes(one)),
+      ];
       return odd.length === 0 ? '' : `the archive and the store differ about ${odd.slice(0, 5).join(', ')}`;
     } finally {
       reader.close();
@@ -67,7 +77,8 @@ export const keepForCheck = (dir: string, check: Check): (() => Promise<string>)
   };
 };
 
-export const hasStore = ({ dir }: Stage): boolean => existsSync(join(dir, 'crawl.json')) && existsSync(join(dir, 'crawl.db'));
+export const hasStore = ({ dir }: Stage): boolean =>
+  existsSync(join(dir, 'crawl.json')) && existsSync(join(dir, 'crawl.db'));
 
 export interface Judgement {
   readonly pages: number;
@@ -86,14 +97,31 @@ export const judgeFinished = async (stage: Stage, delayMs: number): Promise<Judg
   const archive = judgeArchive(stage, await archivedIn(stage.dir));
   const calls = judgeCalls(stage, delayMs);
   const ledger = await judgeLedger(stage, [stage.dir]);
-  return { ...archive, ...calls, ...ledger, violations: [...violations, ...archive.violations, ...calls.violations, ...ledger.violations] };
+  return {
+    ...archive,
+    ...calls,
+    ...ledger,
+    violations: [...violations, ...archive.violations, ...calls.violations, ...ledger.violations],
+  };
 };
 
 /** Every call that the small web saw is in the ledger, and the audit finds nothing wrong in it. */
-export const judgeLedger = async ({ served }: Stage, dirs: readonly string[]): Promise<Pick<Judgement, 'noted' | 'violations'>> => {
+export const judgeLedger = async (
+  { served }: Stage,
+  dirs: readonly string[],
+): Promise<Pick<Judgement, 'noted' | 'violations'>> => {
   const { noted, wrong } = compareWith(ledgerOf(...dirs), served.record.requests);
   const { code, signal, stdout, stderr } = await runBinary(['audit', ...dirs]);
-  return { noted, violations: code === 0 ? wrong : [...wrong, `audit ended with ${code ?? signal}: ${stdout.trim().slice(-2_000)} ${stderr.trim().slice(-2_000)}`] };
+  return {
+    noted,
+    violations:
+      code === 0
+        ? wrong
+        : [
+            ...wrong,
+            `audit ended with ${code ?? signal}: ${stdout.trim().slice(-2_000)} ${stderr.trim().slice(-2_000)}`,
+          ],
+  };
 };
 
 /** Every link that can be settled is. */
@@ -101,13 +129,23 @@ export const wrongStates = ({ world }: Stage, status: Status): string[] => {
   const violations: string[] = [];
   const { waiting, leased, held, known, parked, settled, settledByOutcome } = status;
   const sum = Object.values(settledByOutcome).reduce((all, n) => all + n, 0);
-  if (waiting + leased + held > 0 || known !== parked + settled || settled !== sum || status.pages < world.reachable().pages.size) violations.push(`the states are ${JSON.stringify(status)}`);
-  if ((settledByOutcome['gave-up'] ?? 0) + (world.plan.oddities ? 0 : parked) > 0) violations.push(`given up or parked: ${JSON.stringify(status)}`);
+  if (
+    waiting + leased + held > 0 ||
+    known !== parked + settled ||
+    settled !== sum ||
+    status.pages < world.reachable().pages.size
+  )
+    violations.push(`the states are ${JSON.stringify(status)}`);
+  if ((settledByOutcome['gave-up'] ?? 0) + (world.plan.oddities ? 0 : parked) > 0)
+    violations.push(`given up or parked: ${JSON.stringify(status)}`);
   return violations;
 };
 
 /** Every page that can be reached is archived once, and none twice. */
-export const judgeArchive = ({ world }: Stage, archived: readonly Archived[]): Pick<Judgement, 'pages' | 'archivedOnce' | 'violations'> => {
+export const judgeArchive = (
+  { world }: Stage,
+  archived: readonly Archived[],
+): Pick<Judgement, 'pages' | 'archivedOnce' | 'violations'> => {
   const violations: string[] = [];
   const wanted = world.reachable().pages;
   const counts = countByUrl(archived);
@@ -126,12 +164,21 @@ export const judgeCalls = ({ served }: Stage, delayMs: number): Pick<Judgement, 
   for (const seen of beforeRobots) violations.push(`before its robots.txt: ${JSON.stringify(seen)}`);
   for (const url of unexpected) violations.push(`not to be found: ${url}`);
   const gaps = gapsOf(served.record.requests);
-  return { gaps: gaps.length, spareMs: gaps.reduce((least, gapMs) => Math.min(least, gapMs), Infinity) - delayMs, violations };
+  return {
+    gaps: gaps.length,
+    spareMs: gaps.reduce((least, gapMs) => Math.min(least, gapMs), Infinity) - delayMs,
+    violations,
+  };
 };
 
 /** The times between the starts of two visits to a site, over all runs. */
 const gapsOf = (requests: readonly Seen[]): number[] =>
-  [...Map.groupBy(requests.filter((seen) => !seen.exempt), (seen) => seen.site).values()].flatMap((seen) => {
+  [
+    ...Map.groupBy(
+      requests.filter((seen) => !seen.exempt),
+      (seen) => seen.site,
+    ).values(),
+  ].flatMap((seen) => {
     // A page right after the robots.txt of its origin belongs to the same visit, as does a robots.txt that was moved.
     const starts = seen.filter((one, n) => {
       const before = seen[n - 1];

@@ -40,5 +40,7 @@ export const openRoad = async (port: number, latencyMs: number): Promise<Road> =
 };
 
 /** The values of `--connect-to` that lead over these roads. */
-export const overRoads = ([http, https]: readonly [Road, Road]): string[] =>
-  [`*:80:${HOST}:${http.port}`, `*:443:${HOST}:${https.port}`];
+export const overRoads = ([http, https]: readonly [Road, Road]): string[] => [
+  `*:80:${HOST}:${http.port}`,
+  `*:443:${HOST}:${https.port}`,
+];

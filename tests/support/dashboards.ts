@@ -35,7 +35,11 @@ export interface Dashboard {
 }
 
 export const dashboards = (): ReadonlyMap<string, Dashboard> =>
-  new Map(globSync('grafana/dashboards/*.json', { cwd: DEPLOY }).toSorted().map((file) => [basename(file), JSON.parse(readFileSync(join(DEPLOY, file), 'utf8')) as Dashboard]));
+  new Map(
+    globSync('grafana/dashboards/*.json', { cwd: DEPLOY })
+      .toSorted()
+      .map((file) => [basename(file), JSON.parse(readFileSync(join(DEPLOY, file), 'utf8')) as Dashboard]),
+  );
 
 /** Every expression with where it stands and the labels that its legend shows. */
 export interface Placed {
@@ -45,11 +49,21 @@ export interface Placed {
 }
 
 export const expressionsOf = (file: string, { panels, annotations, templating }: Dashboard): Placed[] => [
-  ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr, legendFormat = '' }) =>
-    ({ where: `${file}: ${title}`, expression: expr, shown: [...legendFormat.matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, label]) => label!) }))),
+  ...panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr, legendFormat = '' }) => ({
+      where: `${file}: ${title}`,
+      expression: expr,
+      shown: [...legendFormat.matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, label]) => label!),
+    })),
+  ),
   ...annotations.list.map(({ expr }) => ({ where: `${file}: its marks`, expression: expr, shown: [] })),
-  ...templating.list.map(({ query }) => ({ where: `${file}: its choice`, expression: /^label_values\((.*), \w+\)$/.exec(query)?.[1] ?? query, shown: [] })),
+  ...templating.list.map(({ query }) => ({
+    where: `${file}: its choice`,
+    expression: /^label_values\((.*), \w+\)$/.exec(query)?.[1] ?? query,
+    shown: [],
+  })),
 ];
 
 /** An expression as Grafana sends it: with its variables replaced. */
-export const filledIn = (expression: string): string => expression.replaceAll('$__rate_interval', '1m').replaceAll('$instance', '.*');
+export const filledIn = (expression: string): string =>
+  expression.replaceAll('$__rate_interval', '1m').replaceAll('$instance', '.*');

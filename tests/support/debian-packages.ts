@@ -1,7 +1,21 @@
-/** Programs that tests need and the machine may lack: Debian packages, unpacked into a folder of the project, not installed. */
+/**
+ * Programs that tests need and the machine may lack: Debian packages, unpacked into a folder of the project, not
+ * installed.
+ */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, openSync, readSync, closeSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  closeSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -33,7 +47,9 @@ export const unpackDebian = (packages: readonly string[]): string => {
     moveTo(join(making, 'root'), folder);
     return folder;
   } catch (error) {
-    throw new Error(`the Debian packages ${packages.join(', ')} could not be unpacked (${reasonOf(error)}): install them, or what they contain, and run the tests again`);
+    throw new Error(
+      `the Debian packages ${packages.join(', ')} could not be unpacked (${reasonOf(error)}): install them, or what they contain, and run the tests again`,
+    );
   } finally {
     rmSync(making, { recursive: true, force: true });
   }
@@ -64,25 +80,47 @@ const unpack = (making: string, packages: readonly string[]): void => {
   try {
     run('apt-get', [...aptOptions(making), 'download', ...packages], debs);
   } catch {
-    // The machine knows no package lists, or old ones. Ours are private: no lock of the machine, no right to write its own.
+    // The machine knows no package lists, or old ones. Ours are private: no lock of the machine, no right to write its
+    // own.
     mkdirSync(join(making, 'lists/partial'), { recursive: true });
     run('apt-get', [...aptOptions(making), 'update'], making);
     run('apt-get', [...aptOptions(making), 'download', ...packages], debs);
   }
-  for (const deb of readdirSync(debs).filter((name) => name.endsWith('.deb'))) run('dpkg', ['-x', join(debs, deb), join(making, 'root')], making);
+  for (const deb of readdirSync(debs).filter((name) => name.endsWith('.deb')))
+    run('dpkg', ['-x', join(debs, deb), join(making, 'root')], making);
   rmSync(debs, { recursive: true });
 };
 
 const aptOptions = (making: string): string[] => [
-  '-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLocking=1',
-  ...(existsSync(join(making, 'lists')) ? ['-o', `Dir::State::Lists=${join(making, 'lists')}`, '-o', `Dir::Cache=${making}`] : []),
+  '-qq',
+  '-o',
+  'APT::Sandbox::User=root',
+  '-o',
+  'Debug::NoLocking=1',
+  ...(existsSync(join(making, 'lists'))
+    ? ['-o', `Dir::State::Lists=${join(making, 'lists')}`, '-o', `Dir::Cache=${making}`]
+    : []),
 ];
 
 /** The libraries that the packages depend on and that are not installed. */
 const librariesOf = (making: string, packages: readonly string[]): string[] => {
   const wanted = new Set<string>();
   const look = (name: string): void => {
-    const text = run('apt-cache', [...aptOptions(making), 'depends', '--no-recommends', '--no-suggests', '--no-conflicts', '--no-breaks', '--no-replaces', '--no-enhances', name], '/');
+    const text = run(
+      'apt-cache',
+      [
+        ...aptOptions(making),
+        'depends',
+        '--no-recommends',
+        '--no-suggests',
+        '--no-conflicts',
+        '--no-breaks',
+        '--no-replaces',
+        '--no-enhances',
+        name,
+      ],
+      '/',
+    );
     for (const [, found] of text.matchAll(/(?:Pre)?Depends: (lib[\w.+-]+)/g)) {
       if (wanted.has(found!) || isInstalled(found!)) continue;
       wanted.add(found!);
@@ -103,9 +141,15 @@ const isInstalled = (name: string): boolean => {
 
 /** Libraries that programs of the folder need and the loader does not find. */
 const missingLibraries = (folder: string): string[] => {
-  const programs = PROGRAM_DIRS.flatMap((pattern) => globSync(`${pattern}/*`, { cwd: folder })).map((name) => join(folder, name)).filter(isProgram);
+  const programs = PROGRAM_DIRS.flatMap((pattern) => globSync(`${pattern}/*`, { cwd: folder }))
+    .map((name) => join(folder, name))
+    .filter(isProgram);
   const missing = programs.flatMap((program) => {
-    const said = execFileSync('ldd', [program], { encoding: 'utf8', env: withLibraries(folder), timeout: COMMAND_MS_MAX });
+    const said = execFileSync('ldd', [program], {
+      encoding: 'utf8',
+      env: withLibraries(folder),
+      timeout: COMMAND_MS_MAX,
+    });
     return [...said.matchAll(/(\S+) => not found/g)].map(([, library]) => library!);
   });
   return [...new Set(missing)];

@@ -5,7 +5,10 @@ import { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 export type DuckRow = Readonly<Record<string, unknown>>;
 
 /** Runs queries in a database of its own, in memory; big numbers are bigints, times are dates. */
-export const withDuck = async <T>(dir: string, story: (query: (sql: string) => Promise<DuckRow[]>) => Promise<T>): Promise<T> => {
+export const withDuck = async <T>(
+  dir: string,
+  story: (query: (sql: string) => Promise<DuckRow[]>) => Promise<T>,
+): Promise<T> => {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection: DuckDBConnection = await instance.connect();
   try {

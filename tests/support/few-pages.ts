@@ -32,10 +32,11 @@ export const servePages = async (pages: FewPages): Promise<ServedPages> => {
     seed: `http://${FEW_PAGES_HOST}/`,
     connectTo: [`*:80:127.0.0.1:${(server.address() as AddressInfo).port}`],
     asked,
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 };
 

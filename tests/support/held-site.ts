@@ -45,9 +45,10 @@ export const serveHeldSites = async (sites = SITES, pagesPerSite = PAGES_PER_SIT
       holds = false;
       for (const response of held) response.end(body);
     },
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 };

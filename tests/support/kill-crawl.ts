@@ -39,18 +39,33 @@ const CRAWLING_MS = 1_200;
 const BURST_MS = 40;
 const STOPPING_MS = 40;
 
-export const killCrawl = async (stage: Stage, { rounds, seed }: { rounds: number; seed: number }): Promise<KillFigures> => {
+export const killCrawl = async (
+  stage: Stage,
+  { rounds, seed }: { rounds: number; seed: number },
+): Promise<KillFigures> => {
   const dice = diceFor(seed);
   const figures: KillFigures = {
-    seed, rounds, kills: { 'set-up': 0, 'loading': 0, 'crawling': 0, 'stopping': 0 },
-    starts: 0, resumes: 0, pages: 0, archivedOnce: 0, gaps: 0, shortestGapMs: Infinity, violations: [],
+    seed,
+    rounds,
+    kills: { 'set-up': 0, loading: 0, crawling: 0, stopping: 0 },
+    starts: 0,
+    resumes: 0,
+    pages: 0,
+    archivedOnce: 0,
+    gaps: 0,
+    shortestGapMs: Infinity,
+    violations: [],
   };
   const seeds = stage.world.seeds();
-  writeFileSync(stage.seedFile, Array.from({ length: SEED_LINES }, (_, n) => `${seeds[n % seeds.length]}#${n}\n`).join(''));
+  writeFileSync(
+    stage.seedFile,
+    Array.from({ length: SEED_LINES }, (_, n) => `${seeds[n % seeds.length]}#${n}\n`).join(''),
+  );
   for (let round = 0; round < rounds; round++) await killOnce(stage, figures, { dice, phase: phaseOf(round, rounds) });
 
   const ran = await begin(stage, figures).ended;
-  if (ran.code !== 0) figures.violations.push(`the last run ended with ${ran.code ?? ran.signal}: ${ran.stderr.trim()}`);
+  if (ran.code !== 0)
+    figures.violations.push(`the last run ended with ${ran.code ?? ran.signal}: ${ran.stderr.trim()}`);
   await judge(stage, figures);
   return figures;
 };
@@ -72,7 +87,11 @@ const begin = (stage: Stage, figures: KillFigures): Running => {
   return stage.startCrawl({ delay: `${KILL_DELAY_MS}ms` });
 };
 
-const killOnce = async (stage: Stage, figures: KillFigures, { dice, phase }: { dice: Dice; phase: KillPhase }): Promise<void> => {
+const killOnce = async (
+  stage: Stage,
+  figures: KillFigures,
+  { dice, phase }: { dice: Dice; phase: KillPhase },
+): Promise<void> => {
   const seenBefore = stage.served.record.requests.length;
   const run = begin(stage, figures);
   const isCrawling = (): boolean => stage.served.record.requests.length > seenBefore;
@@ -97,7 +116,8 @@ const killOnce = async (stage: Stage, figures: KillFigures, { dice, phase }: { d
   }
   // What it was really doing at the moment of the kill.
   const loaded = seedsLoaded(stage);
-  const doing: KillPhase = phase === 'stopping' ? phase : loaded === 0 ? 'set-up' : loaded < SEED_LINES ? 'loading' : 'crawling';
+  const doing: KillPhase =
+    phase === 'stopping' ? phase : loaded === 0 ? 'set-up' : loaded < SEED_LINES ? 'loading' : 'crawling';
   run.send('SIGKILL');
   const { signal, code, stderr } = await run.ended;
   if (signal === 'SIGKILL') figures.kills[doing]++;
@@ -128,17 +148,21 @@ const judge = async (stage: Stage, figures: KillFigures): Promise<void> => {
   const wanted = stage.world.reachable().pages;
   const status = await stage.status();
   figures.pages = wanted.size;
-  if (status.waiting + status.leased > 0 || status.pages !== wanted.size) violations.push(`the status is ${JSON.stringify(status)}`);
+  if (status.waiting + status.leased > 0 || status.pages !== wanted.size)
+    violations.push(`the status is ${JSON.stringify(status)}`);
 
   const counts = countByUrl(await archivedIn(stage.dir));
   for (const url of wanted) if (!counts.has(url)) violations.push(`not archived: ${url}`);
   for (const [url, count] of counts) if (count !== 1) violations.push(`archived ${count} times: ${url}`);
   figures.archivedOnce = [...wanted].filter((url) => counts.get(url) === 1).length;
 
-  const { tooEarly, overlaps, forbidden, unexpected, beforeRobots } = stage.served.record.report({ delayMs: KILL_DELAY_MS });
+  const { tooEarly, overlaps, forbidden, unexpected, beforeRobots } = stage.served.record.report({
+    delayMs: KILL_DELAY_MS,
+  });
   for (const gap of tooEarly) violations.push(`too early: ${JSON.stringify(gap)}`);
   for (const gap of overlaps) violations.push(`overlapping: ${JSON.stringify(gap)}`);
-  for (const seen of [...forbidden, ...beforeRobots, ...unexpected]) violations.push(`not to be called: ${JSON.stringify(seen)}`);
+  for (const seen of [...forbidden, ...beforeRobots, ...unexpected])
+    violations.push(`not to be called: ${JSON.stringify(seen)}`);
   for (const gapMs of gapsOf(stage.served.record.requests)) {
     figures.gaps++;
     figures.shortestGapMs = Math.min(figures.shortestGapMs, gapMs);
@@ -158,7 +182,9 @@ const gapsOf = (requests: readonly Seen[]): number[] =>
 
 export const figuresLine = (figures: KillFigures): string => {
   const { rounds, kills, starts, resumes, pages, archivedOnce, gaps, shortestGapMs, violations, seed } = figures;
-  return `seed ${seed}: ${rounds} rounds, kills ${PHASES.map((phase) => `${kills[phase]} in ${phase}`).join(', ')}; ` +
+  return (
+    `seed ${seed}: ${rounds} rounds, kills ${PHASES.map((phase) => `${kills[phase]} in ${phase}`).join(', ')}; ` +
     `${starts} starts, ${resumes} resumes; ${pages} pages, ${archivedOnce} archived once; ` +
-    `${gaps} gaps checked, shortest gap - delay ${(shortestGapMs - KILL_DELAY_MS).toFixed(2)} ms; ${violations.length} violations`;
+    `${gaps} gaps checked, shortest gap - delay ${(shortestGapMs - KILL_DELAY_MS).toFixed(2)} ms; ${violations.length} violations`
+  );
 };

@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { readLedger, type ReadCall } from '../../src/observe/ledger/read.ts';
 import { urlOf, type Seen } from '../../src/world/seen.ts';
 
-export const ledgerOf = (...dirs: readonly string[]): ReadCall[] => dirs.flatMap((dir) => [...readLedger({
-  dir: join(dir, 'ledger'),
-  onDamage: (says) => {
-    throw new Error(says);
-  },
-})]);
+export const ledgerOf = (...dirs: readonly string[]): ReadCall[] =>
+  dirs.flatMap((dir) => [
+    ...readLedger({
+      dir: join(dir, 'ledger'),
+      onDamage: (says) => {
+        throw new Error(says);
+      },
+    }),
+  ]);
 
 export interface LedgerCheck {
   readonly noted: number;
@@ -29,7 +32,8 @@ export const compareWith = (calls: readonly ReadCall[], requests: readonly Seen[
     const all = noted.get(url) ?? [];
     const answered = all.filter(({ end }) => end?.answeredMs != null).length;
     doubtful += all.length - answered;
-    if (count < answered || count > all.length) wrong.push(`${url} was seen ${count} times, and noted ${all.length} times, ${answered} of them with an answer`);
+    if (count < answered || count > all.length)
+      wrong.push(`${url} was seen ${count} times, and noted ${all.length} times, ${answered} of them with an answer`);
   }
   return { noted: calls.length, doubtful, wrong };
 };

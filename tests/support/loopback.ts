@@ -38,10 +38,13 @@ export const onLoopback = async (story: (place: Place) => Promise<void>): Promis
       socket.once('close', () => sockets.delete(socket));
     });
     await new Promise<void>((resolve) => server.listen(0, host, resolve));
-    closers.push(() => new Promise((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-    }));
+    closers.push(
+      () =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+          for (const socket of sockets) socket.destroy();
+        }),
+    );
     const { port } = server.address() as AddressInfo;
     const name = host.includes(':') ? `[${host}]` : host;
     return { port, url: `${scheme}://${name}:${port}/`, heads: [], sockets, connections: () => connections };
@@ -66,7 +69,7 @@ export const onLoopback = async (story: (place: Place) => Promise<void>): Promis
       };
       const server = tls === undefined ? createServer(onSocket) : createTlsServer(tls, onSocket);
       if (tls !== undefined) prepare(server as TlsServer);
-      return { ...await start(server, tls === undefined ? 'http' : 'https'), heads };
+      return { ...(await start(server, tls === undefined ? 'http' : 'https')), heads };
     },
     fetcher(options = {}) {
       const fetcher = createFetcher({ ...DEFAULTS, clock: createClock(), ...options });
@@ -102,8 +105,13 @@ const DEFAULTS: Omit<FetcherOptions, 'clock'> = {
 };
 
 /** A call with what most tests want. */
-export const call = (url: string, more: Partial<Call> = {}): Call =>
-  ({ url, bodyBytesMax: 1024 * 1024, wantsBody: () => true, keepMs: 0, ...more });
+export const call = (url: string, more: Partial<Call> = {}): Call => ({
+  url,
+  bodyBytesMax: 1024 * 1024,
+  wantsBody: () => true,
+  keepMs: 0,
+  ...more,
+});
 
 export const answered = (exchange: Exchange): Answered => {
   assert.equal(exchange.kind, 'answered', JSON.stringify(exchange));

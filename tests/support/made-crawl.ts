@@ -37,8 +37,13 @@ const ROBOTS_EVERY = 5;
 const EMPTY_EVERY = 11;
 
 const linkOf = (n: number, sites: number): Link => ({
-  url: `http://s${n % sites}.example/page/${n}` as CanonicalUrl, site: `s${n % sites}.example`,
-  depth: 1, via: n < sites ? '' : `http://s${n % sites}.example/`, hops: 0, fallback: false, first: false,
+  url: `http://s${n % sites}.example/page/${n}` as CanonicalUrl,
+  site: `s${n % sites}.example`,
+  depth: 1,
+  via: n < sites ? '' : `http://s${n % sites}.example/`,
+  hops: 0,
+  fallback: false,
+  first: false,
 });
 
 export const makeCrawl = async (plan: MadePlan): Promise<void> => {
@@ -61,16 +66,36 @@ export const openMade = ({ dir, fileBytesMax }: Pick<MadePlan, 'dir' | 'fileByte
   openSqliteStore({
     path: join(dir, 'crawl.db'),
     clock: () => createClock(),
-    archive: (settled) => openArchive({
-      dir: join(dir, 'warc'), settled, fileBytesMax, stamp: () => '20260101000000',
-      warcinfo: (fileName) => warcinfoRecord({ fileName, at: AT, software: 'test', operator: 'test@example.org', userAgent: 'test', robots: 'classic' }),
-    }),
+    archive: (settled) =>
+      openArchive({
+        dir: join(dir, 'warc'),
+        settled,
+        fileBytesMax,
+        stamp: () => '20260101000000',
+        warcinfo: (fileName) =>
+          warcinfoRecord({
+            fileName,
+            at: AT,
+            software: 'test',
+            operator: 'test@example.org',
+            userAgent: 'test',
+            robots: 'classic',
+          }),
+      }),
   });
 
 /** Visits every link that waits. */
 export const settleAll = async (store: SqliteStore, keep: Keep, more: MadeMore = {}): Promise<void> => {
   for (;;) {
-    const { visits } = await store.claim({ holder: 'test', shards: ALL_SHARDS, visits: BATCH, delayMs: 0, pagesMax: null, sitePagesMax: null, leaseMs: null });
+    const { visits } = await store.claim({
+      holder: 'test',
+      shards: ALL_SHARDS,
+      visits: BATCH,
+      delayMs: 0,
+      pagesMax: null,
+      sitePagesMax: null,
+      leaseMs: null,
+    });
     if (visits.length === 0) return;
     await store.settle(visits.map((visit) => settlementOf(visit, keep, more)));
   }
@@ -81,23 +106,64 @@ type MadeMore = Pick<MadePlan, 'pad' | 'links'>;
 export const settlementOf = (visit: Visit, keep: Keep, { pad = '', links = 0 }: MadeMore = {}): Settlement => {
   const { link } = visit;
   const n = Number(link.url.split('/').at(-1));
-  const page = n % REFUSED_EVERY === 1 ? null : exchangeOf(link.url, n % EMPTY_EVERY === 3 ? '' : `the body of ${link.url}${pad}`);
-  const robots = n % ROBOTS_EVERY === 2 ? [exchangeOf(`${new URL(link.url).origin}/robots.txt`, 'User-agent: *\n')] : [];
+  const page =
+    n % REFUSED_EVERY === 1 ? null : exchangeOf(link.url, n % EMPTY_EVERY === 3 ? '' : `the body of ${link.url}${pad}`);
+  const robots =
+    n % ROBOTS_EVERY === 2 ? [exchangeOf(`${new URL(link.url).origin}/robots.txt`, 'User-agent: *\n')] : [];
   const digest = page && page.body.length > 0 ? payloadDigest(page.body) : '';
   return {
-    site: visit.site, lease: visit.lease, fate: 'settled', parked: false, robots: null,
-    records: keep === 'none' || (!page && robots.length === 0) ? null : recordGroup({ robots, page, text: page && page.body.length > 0 ? `text of ${link.url}` : null, keep, links: { urls: Array.from({ length: links }, (_, i) => `${link.url}/${i}`), cut: 0 } }),
+    site: visit.site,
+    lease: visit.lease,
+    fate: 'settled',
+    parked: false,
+    robots: null,
+    records:
+      keep === 'none' || (!page && robots.length === 0)
+        ? null
+        : recordGroup({
+            robots,
+            page,
+            text: page && page.body.length > 0 ? `text of ${link.url}` : null,
+            keep,
+            links: { urls: Array.from({ length: links }, (_, i) => `${link.url}/${i}`), cut: 0 },
+          }),
     pace: { ...visit.pace, dueAt: visit.pace.dueAt, delayMs: 0 },
     page: {
-      url: link.url, site: link.site, outcome: page ? 'fetched' : 'robots-denied', status: page ? 200 : null, at: AT, durationMs: 1, contentType: 'text/html',
-      bytes: page?.body.length ?? 0, title: '', language: '', redirect: '', digest, truncated: '', noindex: false,
-      depth: link.depth, via: link.via, tries: visit.tries, robots: '', detail: '', extracted: '',
+      url: link.url,
+      site: link.site,
+      outcome: page ? 'fetched' : 'robots-denied',
+      status: page ? 200 : null,
+      at: AT,
+      durationMs: 1,
+      contentType: 'text/html',
+      bytes: page?.body.length ?? 0,
+      title: '',
+      language: '',
+      redirect: '',
+      digest,
+      truncated: '',
+      noindex: false,
+      depth: link.depth,
+      via: link.via,
+      tries: visit.tries,
+      robots: '',
+      detail: '',
+      extracted: '',
     },
   };
 };
 
 const exchangeOf = (url: string, body: string): Answered => ({
-  kind: 'answered', url, startedAt: AT, answeredAt: AT, endedAt: AT, address: '192.0.2.1', requestHead: 'GET / HTTP/1.1\r\n\r\n',
-  head: `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`, status: 200, headers: { 'content-length': String(body.length) },
-  body: new Uint8Array(Buffer.from(body)), truncated: null,
+  kind: 'answered',
+  url,
+  startedAt: AT,
+  answeredAt: AT,
+  endedAt: AT,
+  address: '192.0.2.1',
+  requestHead: 'GET / HTTP/1.1\r\n\r\n',
+  head: `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`,
+  status: 200,
+  headers: { 'content-length': String(body.length) },
+  body: new Uint8Array(Buffer.from(body)),
+  truncated: null,
 });

@@ -10,15 +10,20 @@ const HISTOGRAM_SUFFIX = /_(?:bucket|sum|count)$/;
 /** Label to its values; null where any will do. */
 type Labels = Readonly<Record<string, readonly string[] | null>>;
 
-const labelsOf = ({ labels = {}, combine }: Metric): Labels =>
-  ({ ...labels, ...(combine === 'thread' ? { thread: null } : {}), ...Object.fromEntries(LABELS_OF_TARGETS.map((label) => [label, null])) });
+const labelsOf = ({ labels = {}, combine }: Metric): Labels => ({
+  ...labels,
+  ...(combine === 'thread' ? { thread: null } : {}),
+  ...Object.fromEntries(LABELS_OF_TARGETS.map((label) => [label, null])),
+});
 
 /** The labels of a metric as it is in the text; undefined where there is none of that name. */
 const labelsIn = (name: string): Labels | undefined => {
   if (name === 'up') return Object.fromEntries(LABELS_OF_TARGETS.map((label) => [label, null]));
   if (!name.startsWith(PREFIX)) return undefined;
   const bare = name.slice(PREFIX.length);
-  const known = METRIC_NAMES.find((one) => one === (metricOf(one).type === 'histogram' ? bare.replace(HISTOGRAM_SUFFIX, '') : bare));
+  const known = METRIC_NAMES.find(
+    (one) => one === (metricOf(one).type === 'histogram' ? bare.replace(HISTOGRAM_SUFFIX, '') : bare),
+  );
   if (!known) return undefined;
   const metric = metricOf(known);
   if (metric.type !== 'histogram') return labelsOf(metric);
@@ -26,7 +31,10 @@ const labelsIn = (name: string): Labels | undefined => {
   return { ...labelsOf(metric), ...(bare.endsWith('_bucket') ? { le: null } : {}) };
 };
 
-/** What is wrong with the names in an expression, in words; none, if all is well. `shown` are labels that a legend wants. */
+/**
+ * What is wrong with the names in an expression, in words; none, if all is well. `shown` are labels that a legend
+ * wants.
+ */
 export const complaintsAbout = (expression: string, shown: readonly string[] = []): string[] => {
   const { metrics, grouping } = namedIn(expression);
   const known = metrics.map(({ name, matchers }) => ({ name, matchers, labels: labelsIn(name) }));
@@ -35,9 +43,13 @@ export const complaintsAbout = (expression: string, shown: readonly string[] = [
   return [
     ...(metrics.length === 0 ? ['names no metric'] : []),
     ...known.filter(({ labels }) => !labels).map(({ name }) => `there is no metric ${name}`),
-    ...known.flatMap(({ name, matchers, labels }) => (labels ? matchers.flatMap((one) => wrongMatcher(name, one, labels)) : [])),
+    ...known.flatMap(({ name, matchers, labels }) =>
+      labels ? matchers.flatMap((one) => wrongMatcher(name, one, labels)) : [],
+    ),
     ...grouping.filter((label) => !all.has(label)).map((label) => `none of its metrics has the label ${label}`),
-    ...shown.filter((label) => ![...left].includes(label)).map((label) => `its legend shows the label ${label}, which it does not have`),
+    ...shown
+      .filter((label) => ![...left].includes(label))
+      .map((label) => `its legend shows the label ${label}, which it does not have`),
   ];
 };
 

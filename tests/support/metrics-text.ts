@@ -12,14 +12,17 @@ const LINE = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"(?:,|$)/y;
 
 export const readMetrics = (text: string): Point[] =>
-  text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => {
-    const [, name, labels = '', value] = LINE.exec(line) ?? assert.fail(`not a metric: ${line}`);
-    return { name: name!, labels: readLabels(labels), value: Number(value!.replace('Inf', 'Infinity')) };
-  });
+  text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, name, labels = '', value] = LINE.exec(line) ?? assert.fail(`not a metric: ${line}`);
+      return { name: name!, labels: readLabels(labels), value: Number(value!.replace('Inf', 'Infinity')) };
+    });
 
 const readLabels = (text: string): Record<string, string> => {
   const labels: Record<string, string> = {};
-  for (LABEL.lastIndex = 0; LABEL.lastIndex < text.length;) {
+  for (LABEL.lastIndex = 0; LABEL.lastIndex < text.length; ) {
     const [, label, value] = LABEL.exec(text) ?? assert.fail(`not labels: ${text}`);
     labels[label!] = value!.replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char));
   }
@@ -27,8 +30,14 @@ const readLabels = (text: string): Record<string, string> => {
 };
 
 /** The sum of all series of this name that have these labels; null when there is none. */
-export const sumOf = (points: readonly Point[], name: string, labels: Readonly<Record<string, string>> = {}): number | null => {
-  const found = points.filter((point) => point.name === name && Object.entries(labels).every(([label, value]) => point.labels[label] === value));
+export const sumOf = (
+  points: readonly Point[],
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | null => {
+  const found = points.filter(
+    (point) => point.name === name && Object.entries(labels).every(([label, value]) => point.labels[label] === value),
+  );
   return found.length === 0 ? null : found.reduce((sum, { value }) => sum + value, 0);
 };
 
@@ -36,7 +45,8 @@ export const sumOf = (points: readonly Point[], name: string, labels: Readonly<R
 export const sumsBy = (points: readonly Point[], name: string, label: string): Record<string, number> => {
   const sums: Record<string, number> = {};
   for (const point of points) {
-    if (point.name === name && point.value !== 0) sums[point.labels[label]!] = (sums[point.labels[label]!] ?? 0) + point.value;
+    if (point.name === name && point.value !== 0)
+      sums[point.labels[label]!] = (sums[point.labels[label]!] ?? 0) + point.value;
   }
   return sums;
 };

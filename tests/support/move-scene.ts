@@ -20,8 +20,16 @@ import { openMemoryArchive } from './memory-archive.ts';
 
 const FILE_BYTES_MAX = 30_000;
 
-const linkOf = (site: string, n: number, changes: Partial<Link> = {}): Link =>
-  ({ url: `http://${site}/page/${n}` as CanonicalUrl, site, depth: 1, via: `http://${site}/`, hops: 0, fallback: false, first: false, ...changes });
+const linkOf = (site: string, n: number, changes: Partial<Link> = {}): Link => ({
+  url: `http://${site}/page/${n}` as CanonicalUrl,
+  site,
+  depth: 1,
+  via: `http://${site}/`,
+  hops: 0,
+  fallback: false,
+  first: false,
+  ...changes,
+});
 
 const linksOf = (site: string, count: number, changes: (n: number) => Partial<Link> = () => ({})): Link[] =>
   Array.from({ length: count }, (_, n) => linkOf(site, n, changes(n)));
@@ -29,9 +37,13 @@ const linksOf = (site: string, count: number, changes: (n: number) => Partial<Li
 /** Visits one link of one site; all others that were claimed are given back. */
 const visitOne = async (store: SqliteStore, site: string, changes: Partial<Settlement> = {}): Promise<void> => {
   const { visits } = await store.claim(ask({ delayMs: 0 }));
-  await store.settle(visits.map((visit) => ({
-    ...settlementOf(visit, 'all'), ...(visit.site === site ? changes : { fate: 'returned' as const, page: null, records: null, robots: null }), pace: { ...visit.pace, ...(visit.site === site ? changes.pace : {}) },
-  })));
+  await store.settle(
+    visits.map((visit) => ({
+      ...settlementOf(visit, 'all'),
+      ...(visit.site === site ? changes : { fate: 'returned' as const, page: null, records: null, robots: null }),
+      pace: { ...visit.pace, ...(visit.site === site ? changes.pace : {}) },
+    })),
+  );
 };
 
 /** More than is at hand of a line's blocks: the others lie in packs. */
@@ -39,24 +51,53 @@ const LONG = 700;
 
 const fillRest = async (store: SqliteStore): Promise<void> => {
   // Each link from another page: each is a block of its own.
-  await store.admit(linksOf('long.example', LONG, (n) => ({ via: `http://s${n % 7}.example/from/${n}`, depth: n % 4 })));
+  await store.admit(
+    linksOf('long.example', LONG, (n) => ({ via: `http://s${n % 7}.example/from/${n}`, depth: n % 4 })),
+  );
   await visitOne(store, 'long.example', {
-    robots: { origin: 'http://long.example', fetchedAt: 1_000, expiresAt: 2_000.5, verdict: 'rules', rules: '1-/private\n2+/', crawlDelayMs: 1_500 },
+    robots: {
+      origin: 'http://long.example',
+      fetchedAt: 1_000,
+      expiresAt: 2_000.5,
+      verdict: 'rules',
+      rules: '1-/private\n2+/',
+      crawlDelayMs: 1_500,
+    },
     pace: { dueAt: 1_234.5, delayMs: 7_000, crawlDelayMs: 1_500, responseMs: 12.25, failures: 0 },
   });
   // One block, read half-way.
   await store.admit(linksOf('read.example', 6));
   await visitOne(store, 'read.example');
   await visitOne(store, 'read.example', { fate: 'retry', page: null, records: null });
-  await store.admit(linksOf('marks.example', 4, (n) => ({ hops: n, fallback: n === 1, ...(n === 2 ? { sitemap: 'named' as const } : n === 3 ? { sitemap: 'listed' as const } : {}) })));
+  await store.admit(
+    linksOf('marks.example', 4, (n) => ({
+      hops: n,
+      fallback: n === 1,
+      ...(n === 2 ? { sitemap: 'named' as const } : n === 3 ? { sitemap: 'listed' as const } : {}),
+    })),
+  );
   await store.admit([linkOf('marks.example', 9, { first: true })]);
   await store.admit(linksOf('parked.example', 3));
-  await visitOne(store, 'parked.example', { fate: 'retry', page: null, records: null, parked: true, pace: { dueAt: 9e12, delayMs: 5_000, crawlDelayMs: 0, responseMs: 0, failures: 6 } });
+  await visitOne(store, 'parked.example', {
+    fate: 'retry',
+    page: null,
+    records: null,
+    parked: true,
+    pace: { dueAt: 9e12, delayMs: 5_000, crawlDelayMs: 0, responseMs: 0, failures: 6 },
+  });
   await store.admit(linksOf('full.example', 5), 2);
   await store.admit(linksOf('held.example', 3));
   await visitOne(store, 'held.example');
   const { visits } = await store.claim(ask({ shards: [shardOf('held.example')], sitePagesMax: 1 }));
-  await store.settle(visits.map((visit) => ({ ...settlementOf(visit, 'all'), fate: 'returned', page: null, records: null, pace: visit.pace })));
+  await store.settle(
+    visits.map((visit) => ({
+      ...settlementOf(visit, 'all'),
+      fate: 'returned',
+      page: null,
+      records: null,
+      pace: visit.pace,
+    })),
+  );
 };
 
 export interface MoveScene {
@@ -65,7 +106,10 @@ export interface MoveScene {
   move(wanted: Partial<MigrateOptions>): Promise<Migrated>;
 }
 
-export const makeMoveScene = async (): Promise<{ open: <T>(story: (scene: MoveScene) => Promise<T>) => Promise<T>; remove: () => void }> => {
+export const makeMoveScene = async (): Promise<{
+  open: <T>(story: (scene: MoveScene) => Promise<T>) => Promise<T>;
+  remove: () => void;
+}> => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-move-'));
   const sound = join(home, 'sound');
   await makeCrawl({ dir: sound, sites: 7, pages: 120, waiting: 40, keep: 'all', fileBytesMax: FILE_BYTES_MAX });
@@ -77,7 +121,11 @@ export const makeMoveScene = async (): Promise<{ open: <T>(story: (scene: MoveSc
     open: async (story) => {
       const dir = join(home, `copy-${++copies}`);
       cpSync(sound, dir, { recursive: true });
-      return story({ dir, path: join(dir, 'crawl.db'), move: (wanted) => migrateCrawl({ dir, say: () => {}, onProgress: () => {}, ...wanted }) });
+      return story({
+        dir,
+        path: join(dir, 'crawl.db'),
+        move: (wanted) => migrateCrawl({ dir, say: () => {}, onProgress: () => {}, ...wanted }),
+      });
     },
     remove: () => rmSync(home, { recursive: true }),
   };
@@ -112,7 +160,9 @@ export const claimAll = async (path: string, shards: number): Promise<Record<str
   const orders: readonly Order[] = [{ kind: 'retry-parked' }, { kind: 'release-held', sitePagesMax: null }];
   await store.steer(orders);
   for (let isEmpty = false; !isEmpty; clock.advance(10_000)) {
-    const { visits } = await store.claim(ask({ shards: Array.from({ length: shards }, (_, shard) => shard), visits: 10_000 }));
+    const { visits } = await store.claim(
+      ask({ shards: Array.from({ length: shards }, (_, shard) => shard), visits: 10_000 }),
+    );
     for (const { site, link } of visits) (claimed[site] ??= []).push(link.url);
     await store.settle(visits.map((visit) => fetched(visit)));
     isEmpty = visits.length === 0;

@@ -2,15 +2,20 @@
 
 import { createSocket } from 'node:dgram';
 
-export type Zone = Readonly<Record<string, {
-  readonly a?: readonly string[];
-  /** Full form: eight groups of four digits, without `::`. */
-  readonly aaaa?: readonly string[];
-  readonly ttl?: number;
-  /** 2: server failure, 3: no such name. */
-  readonly code?: number;
-  readonly silent?: boolean;
-}>>;
+export type Zone = Readonly<
+  Record<
+    string,
+    {
+      readonly a?: readonly string[];
+      /** Full form: eight groups of four digits, without `::`. */
+      readonly aaaa?: readonly string[];
+      readonly ttl?: number;
+      /** 2: server failure, 3: no such name. */
+      readonly code?: number;
+      readonly silent?: boolean;
+    }
+  >
+>;
 
 export interface NameServer {
   readonly address: string;
@@ -27,8 +32,9 @@ export const startNameServer = async (zone: Zone): Promise<NameServer> => {
     questions.push(`${type === 28 ? 'AAAA' : 'A'} ${name}`);
     const entry = zone[name] ?? { code: 3 };
     if (entry.silent) return;
-    const records = (type === 28 ? (entry.aaaa ?? []).map(ipv6Bytes) : (entry.a ?? []).map(ipv4Bytes))
-      .map((address) => record(type, entry.ttl ?? 60, address));
+    const records = (type === 28 ? (entry.aaaa ?? []).map(ipv6Bytes) : (entry.a ?? []).map(ipv4Bytes)).map((address) =>
+      record(type, entry.ttl ?? 60, address),
+    );
     const head = Buffer.alloc(12);
     query.copy(head, 0, 0, 2);
     head.writeUInt16BE(0x8180 | (entry.code ?? 0), 2);

@@ -33,15 +33,19 @@ export const oracleFindings = (page: string): OracleFindings => {
     const href = attribute('href') ?? (element.namespaceURI === HTML ? null : xlink(element));
     const { tagName } = element;
     const isHtml = element.namespaceURI === HTML;
-    if (tagName === 'a' || (isHtml && tagName === 'area') ||
-        (isHtml && tagName === 'link' && (rel.includes('next') || rel.includes('canonical')))) {
+    if (
+      tagName === 'a' ||
+      (isHtml && tagName === 'area') ||
+      (isHtml && tagName === 'link' && (rel.includes('next') || rel.includes('canonical')))
+    ) {
       if (href !== null && !rel.includes('nofollow') && leadsSomewhere(tidy(href))) hrefs.add(tidy(href));
     }
     if (!isHtml) return;
     if (tagName === 'link' && rel.includes('canonical') && href !== null) canonical ||= tidy(href);
     if (tagName === 'base' && href !== null) base ??= tidy(href);
     if (tagName === 'html') language ??= attribute('lang') ?? attribute('xml:lang');
-    if (tagName === 'title') title ??= oneLine(element.childNodes.map((node) => 'value' in node ? node.value : '').join(''));
+    if (tagName === 'title')
+      title ??= oneLine(element.childNodes.map((node) => ('value' in node ? node.value : '')).join(''));
   };
   walk(document, visit);
   return {
@@ -64,7 +68,8 @@ const xlink = (element: DefaultTreeAdapterTypes.Element): string | null =>
 
 /** In the order of the tree; by a list of its own, because a page may nest deeper than the call stack. */
 const walk = (
-  document: DefaultTreeAdapterTypes.Document, visit: (element: DefaultTreeAdapterTypes.Element) => void,
+  document: DefaultTreeAdapterTypes.Document,
+  visit: (element: DefaultTreeAdapterTypes.Element) => void,
 ): void => {
   const open: DefaultTreeAdapterTypes.Node[] = [document];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -84,4 +89,7 @@ const leadsSomewhere = (href: string): boolean =>
   href !== '' && !href.startsWith('#') && !/^(?:javascript|mailto|tel|data):/i.test(href);
 
 const oneLine = (text: string): string =>
-  text.replace(/[\t\n\f\r \xa0\u2028\u2029]+/g, ' ').replace(/[\0-\x1f\x7f-\x9f]/g, '').trim();
+  text
+    .replace(/[\t\n\f\r \xa0\u2028\u2029]+/g, ' ')
+    .replace(/[\0-\x1f\x7f-\x9f]/g, '')
+    .trim();

@@ -56,15 +56,36 @@ export const plantCrawl = async (dir: string, planted: Planted): Promise<void> =
 /** The rules of this text, as a call by them notes them. */
 export const digestOf = (text: string): string => robotsDigest(parseRobots(text, 'gossamer'));
 
-const plantLedger = async (dir: string, { calls, thread = 'fetch-1' }: Planted, { delayMs, timeoutMs, keep }: Settings): Promise<void> => {
+const plantLedger = async (
+  dir: string,
+  { calls, thread = 'fetch-1' }: Planted,
+  { delayMs, timeoutMs, keep }: Settings,
+): Promise<void> => {
   const ledger = openLedger({
-    dir: join(dir, 'ledger'), now: () => PLANTED_AT, thread,
-    head: { version: '1', userAgent: 'Gossamer/1 (+contact; test@example.org)', productToken: 'gossamer', delayMs, timeoutMs, keep },
+    dir: join(dir, 'ledger'),
+    now: () => PLANTED_AT,
+    thread,
+    head: {
+      version: '1',
+      userAgent: 'Gossamer/1 (+contact; test@example.org)',
+      productToken: 'gossamer',
+      delayMs,
+      timeoutMs,
+      keep,
+    },
   });
   for (const [n, { at, url, tookMs = 100, result = '200', ...more }] of calls.entries()) {
     const number = ledger.leave({
-      at: PLANTED_AT + at, url, lease: n + 1, kind: url.endsWith('/robots.txt') ? 'robots' : 'page', delayMs, restMs: 0,
-      rules: '', address: '192.0.2.1', site: new URL(url).hostname, ...more,
+      at: PLANTED_AT + at,
+      url,
+      lease: n + 1,
+      kind: url.endsWith('/robots.txt') ? 'robots' : 'page',
+      delayMs,
+      restMs: 0,
+      rules: '',
+      address: '192.0.2.1',
+      site: new URL(url).hostname,
+      ...more,
     });
     if (tookMs !== null) ledger.ended({ number, tookMs, answeredMs: tookMs, result });
   }
@@ -74,8 +95,18 @@ const plantLedger = async (dir: string, { calls, thread = 'fetch-1' }: Planted, 
 const plantArchive = (dir: string, robots: readonly PlantedRobots[]): void => {
   if (robots.length === 0) return;
   const archive = openArchive({
-    dir: join(dir, 'warc'), settled: { file: '', bytes: 0 }, stamp: () => '20260101000000',
-    warcinfo: (fileName) => warcinfoRecord({ fileName, at: PLANTED_AT, software: 'test', operator: 'test@example.org', userAgent: 'test', robots: 'classic' }),
+    dir: join(dir, 'warc'),
+    settled: { file: '', bytes: 0 },
+    stamp: () => '20260101000000',
+    warcinfo: (fileName) =>
+      warcinfoRecord({
+        fileName,
+        at: PLANTED_AT,
+        software: 'test',
+        operator: 'test@example.org',
+        userAgent: 'test',
+        robots: 'classic',
+      }),
   });
   for (const [n, one] of robots.entries()) {
     if (one.goesOn) continue;
@@ -93,14 +124,27 @@ const until = <T>(list: readonly T[], isEnd: (one: T) => boolean): readonly T[] 
 };
 
 /** What stands between two visits in an archive. */
-const pageOf = (one: PlantedRobots): Answered => answerOf({ at: one.at + 1, url: `${new URL(one.url).origin}/front`, text: 'a page' });
+const pageOf = (one: PlantedRobots): Answered =>
+  answerOf({ at: one.at + 1, url: `${new URL(one.url).origin}/front`, text: 'a page' });
 
 const answerOf = ({ at, url, text = '', status = 200, location }: PlantedRobots): Answered => {
   const headers = { 'content-type': 'text/plain', ...(location === undefined ? {} : { location }) };
-  const head = `HTTP/1.1 ${status} X\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  const head = `HTTP/1.1 ${status} X\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
   const startedAt = PLANTED_AT + at;
   return {
-    kind: 'answered', url, startedAt, answeredAt: startedAt + 1, endedAt: startedAt + 2, address: '192.0.2.1', requestHead: `GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`,
-    head, status, headers, body: new Uint8Array(Buffer.from(text)), truncated: null,
+    kind: 'answered',
+    url,
+    startedAt,
+    answeredAt: startedAt + 1,
+    endedAt: startedAt + 2,
+    address: '192.0.2.1',
+    requestHead: `GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`,
+    head,
+    status,
+    headers,
+    body: new Uint8Array(Buffer.from(text)),
+    truncated: null,
   };
 };

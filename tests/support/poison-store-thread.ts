@@ -10,10 +10,14 @@ export const FAULT_WHEN_OPENED = 1_001;
 export const FAULT_WHEN_CLOSED = 1_002;
 
 const tellFault = (message: string): void => {
-  parentPort!.postMessage({ kind: 'fault', fault: { message, advice: 'a planted advice', stack: '', diskFull: false } } satisfies FromStoreThread);
+  parentPort!.postMessage({
+    kind: 'fault',
+    fault: { message, advice: 'a planted advice', stack: '', diskFull: false },
+  } satisfies FromStoreThread);
 };
 
-if (start?.settings.timeoutMs === FAULT_WHEN_OPENED) tellFault('planted: it does not open'); // and ends, because nothing is left to do
+// and ends, because nothing is left to do
+if (start?.settings.timeoutMs === FAULT_WHEN_OPENED) tellFault('planted: it does not open');
 if (start?.settings.timeoutMs === FAULT_WHEN_CLOSED) {
   // Heard before the listener of the store thread itself.
   parentPort!.on('message', ({ kind }: ToStoreThread) => {

@@ -23,13 +23,20 @@ export interface PostgresScene {
   readonly url: string;
   readonly clock: ManualClock;
   /** Opens the crawl as that member, on the archive it has if it was there before; `here` unless another is named. */
-  member(name: string, archive?: MemoryArchive, at?: { readonly crawl: string; readonly shards: number }): Promise<Member>;
+  member(
+    name: string,
+    archive?: MemoryArchive,
+    at?: { readonly crawl: string; readonly shards: number },
+  ): Promise<Member>;
   /** Opens a crawl to look at it; `here` unless another is named. */
   crawl(name?: string, shards?: number): Promise<SharedCrawl>;
   query(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
 }
 
-export const withScene = async (server: PostgresServer, story: (scene: PostgresScene) => Promise<void>): Promise<void> => {
+export const withScene = async (
+  server: PostgresServer,
+  story: (scene: PostgresScene) => Promise<void>,
+): Promise<void> => {
   const url = await server.database();
   const clock = createManualClock();
   const opened: { close(): Promise<void> }[] = [];
@@ -43,7 +50,11 @@ export const withScene = async (server: PostgresServer, story: (scene: PostgresS
       clock,
       member: async (name, archive = openMemoryArchive(), at = { crawl: 'here', shards: SHARDS }) => {
         const store = await openPostgresStore({
-          url, ...at, member: name, clock, say: () => {},
+          url,
+          ...at,
+          member: name,
+          clock,
+          say: () => {},
           archive: (settled) => {
             archive.cut(settled);
             return archive;
@@ -51,7 +62,8 @@ export const withScene = async (server: PostgresServer, story: (scene: PostgresS
         });
         return { name, archive, store: kept(store) };
       },
-      crawl: async (name = 'here', shards = SHARDS) => kept(await openPostgresCrawl({ url, crawl: name, shards, say: () => {} })),
+      crawl: async (name = 'here', shards = SHARDS) =>
+        kept(await openPostgresCrawl({ url, crawl: name, shards, say: () => {} })),
       query: (text, values) => server.query(url, text, values),
     });
   } finally {
@@ -67,7 +79,11 @@ const OUTCOMES = ['fetched', 'fetched', 'client-error', 'robots-denied', 'failed
 export const randomLinks = (count: number): Link[] =>
   Array.from({ length: count }, (): Link => {
     const made = link(`s${Math.floor((randomInt(SITES) * randomInt(SITES)) / SITES)}.example/${randomInt(PATHS)}`, {
-      first: randomInt(6) === 0, depth: randomInt(5), hops: randomInt(3), fallback: randomInt(9) === 0, via: ['', 'https://v.example/', 'https://w.example/ü'][randomInt(3)]!,
+      first: randomInt(6) === 0,
+      depth: randomInt(5),
+      hops: randomInt(3),
+      fallback: randomInt(9) === 0,
+      via: ['', 'https://v.example/', 'https://w.example/ü'][randomInt(3)]!,
     });
     return randomInt(9) === 0 ? { ...made, sitemap: 'listed' } : made;
   });
@@ -80,17 +96,47 @@ export const randomSettlement = (visit: Visit, now: number): Settlement => {
   return settlementOf(visit, {
     fate,
     parked,
-    page: fate === 'settled' ? pageOf(visit, { outcome, status: isAnswered ? 200 : null, extracted: randomInt(2) === 0 ? '' : '{"a":"\\"b\\""}' }) : null,
-    records: fate === 'settled' && isAnswered ? recordsOf(`${visit.link.url} ${visit.lease}`, ['', 'robots;'][randomInt(2)]) : null,
-    pace: paceAfter(visit, { dueAt: parked ? now : now + randomInt(6_000) + 0.25, delayMs: 500 + randomInt(4_000), crawlDelayMs: randomInt(3), responseMs: randomInt(90) + 1 / 3, failures: randomInt(4) }),
-    robots: randomInt(4) > 0 ? null : {
-      origin: new URL(visit.link.url).origin, fetchedAt: now, expiresAt: now + 0.5, verdict: 'rules', rules: `1 -/${visit.lease}\n2 +/"\\`, crawlDelayMs: [null, 1_500][randomInt(2)]!,
-    },
+    page:
+      fate === 'settled'
+        ? pageOf(visit, {
+            outcome,
+            status: isAnswered ? 200 : null,
+            extracted: randomInt(2) === 0 ? '' : '{"a":"\\"b\\""}',
+          })
+        : null,
+    records:
+      fate === 'settled' && isAnswered
+        ? recordsOf(`${visit.link.url} ${visit.lease}`, ['', 'robots;'][randomInt(2)])
+        : null,
+    pace: paceAfter(visit, {
+      dueAt: parked ? now : now + randomInt(6_000) + 0.25,
+      delayMs: 500 + randomInt(4_000),
+      crawlDelayMs: randomInt(3),
+      responseMs: randomInt(90) + 1 / 3,
+      failures: randomInt(4),
+    }),
+    robots:
+      randomInt(4) > 0
+        ? null
+        : {
+            origin: new URL(visit.link.url).origin,
+            fetchedAt: now,
+            expiresAt: now + 0.5,
+            verdict: 'rules',
+            rules: `1 -/${visit.lease}\n2 +/"\\`,
+            crawlDelayMs: [null, 1_500][randomInt(2)]!,
+          },
   });
 };
 
-/** Members at work, the last of them killed again and again; in the end links wait, are leased (if asked for), parked, held and settled. */
-export const walkTogether = async ({ clock, member }: PostgresScene, { leased, names = ['a', 'b'] }: { leased: boolean; names?: readonly string[] }): Promise<Member[]> => {
+/**
+ * Members at work, the last of them killed again and again; in the end links wait, are leased (if asked for), parked,
+ * held and settled.
+ */
+export const walkTogether = async (
+  { clock, member }: PostgresScene,
+  { leased, names = ['a', 'b'] }: { leased: boolean; names?: readonly string[] },
+): Promise<Member[]> => {
   const members = await Promise.all(names.map((name) => member(name)));
   const last = members.length - 1;
   const visits: { visit: Visit; by: number }[] = [];
@@ -99,10 +145,16 @@ export const walkTogether = async ({ clock, member }: PostgresScene, { leased, n
     const { store } = members[i]!;
     const dice = randomInt(100);
     if (dice < 30) await store.admit(randomLinks(randomInt(12)), [null, 12][randomInt(2)]!);
-    else if (dice < 55) visits.push(...(await store.claim(ask({ visits: 5, delayMs: 500, leaseMs: 60_000, sitePagesMax: [null, 3][randomInt(2)]! }))).visits.map((visit) => ({ visit, by: i })));
+    else if (dice < 55)
+      visits.push(
+        ...(
+          await store.claim(ask({ visits: 5, delayMs: 500, leaseMs: 60_000, sitePagesMax: [null, 3][randomInt(2)]! }))
+        ).visits.map((visit) => ({ visit, by: i })),
+      );
     else if (dice < 85) await store.settle(take(visits, i).map(({ visit }) => randomSettlement(visit, clock.now())));
     else if (dice < 95) clock.advance(randomInt(3_000));
-    else if (dice < 98) await store.steer([{ kind: 'retry-parked' }, { kind: 'mark', name: 'seeds', value: randomInt(99) + 0.5 }]);
+    else if (dice < 98)
+      await store.steer([{ kind: 'retry-parked' }, { kind: 'mark', name: 'seeds', value: randomInt(99) + 0.5 }]);
     else {
       await members[last]!.store.close();
       members[last] = await member(names[last]!, members[last]!.archive);

@@ -1,4 +1,7 @@
-/** A PostgreSQL 15 of our own for a test file: on a free port of loopback, in a private folder, gone with the test process. */
+/**
+ * A PostgreSQL 15 of our own for a test file: on a free port of loopback, in a private folder, gone with the test
+ * process.
+ */
 
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,18 +43,31 @@ export interface PostgresServer {
 const owner = (): { uid?: number; gid?: number } => {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
-    const line = readFileSync('/etc/passwd', 'utf8').split('\n').find((entry) => entry.startsWith(`${name}:`));
+    const line = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .find((entry) => entry.startsWith(`${name}:`));
     if (line) return { uid: Number(line.split(':')[2]), gid: Number(line.split(':')[3]) };
   }
-  throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody: run the tests as another user');
+  throw new Error(
+    'PostgreSQL does not run as root, and there is no user postgres or nobody: run the tests as another user',
+  );
 };
 
 /**
- * Without fsync: what a killed server has written is in the system's cache, and no test pulls the plug. `synchronous_commit`
- * stays on. The guard waits for the end of its input, which comes when this process dies, however it dies.
+ * Without fsync: what a killed server has written is in the system's cache, and no test pulls the plug.
+ * `synchronous_commit` stays on. The guard waits for the end of its input, which comes when this process dies, however
+ * it dies.
  */
 const GUARD = 'exec 3<&0; "$@" & pid=$!; echo $pid; read _ <&3; kill -QUIT $pid; wait $pid';
-const SETTINGS = { fsync: 'off', full_page_writes: 'off', listen_addresses: '127.0.0.1', max_connections: '60', shared_buffers: '64MB', max_wal_size: '2GB', autovacuum_naptime: '10s' };
+const SETTINGS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  listen_addresses: '127.0.0.1',
+  max_connections: '60',
+  shared_buffers: '64MB',
+  max_wal_size: '2GB',
+  autovacuum_naptime: '10s',
+};
 
 export const startPostgres = async (settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> => {
   const folder = unpackDebian(['postgresql-15']);
@@ -62,10 +78,14 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
   const dir = join(home, 'data');
   const passwordFile = join(home, 'password');
   writeFileSync(passwordFile, PASSWORD, { mode: 0o644 });
-  execFileSync(join(bin, 'initdb'), ['-D', dir, '-U', USER, '-E', 'UTF8', '--no-locale', '-N', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`],
-    { ...as, cwd: home, env: withLibraries(folder), stdio: ['ignore', 'ignore', 'pipe'] });
+  execFileSync(
+    join(bin, 'initdb'),
+    ['-D', dir, '-U', USER, '-E', 'UTF8', '--no-locale', '-N', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`],
+    { ...as, cwd: home, env: withLibraries(folder), stdio: ['ignore', 'ignore', 'pipe'] },
+  );
   const port = await freePort();
-  const url = (database: string): string => `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
+  const url = (database: string): string =>
+    `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
   let guard: ChildProcess | null = null;
   let postmaster = 0;
   let log = '';
@@ -85,14 +105,28 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
   const start = async (): Promise<void> => {
     const until = performance.now() + START_MS_MAX;
     for (;;) {
-      const options = Object.entries({ ...SETTINGS, unix_socket_directories: home, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-      const child = spawn('/bin/sh', ['-c', GUARD, 'guard', join(bin, 'postgres'), '-D', dir, '-p', String(port), ...options],
-        { ...as, cwd: home, env: withLibraries(folder), stdio: ['pipe', 'pipe', 'pipe'] });
+      const options = Object.entries({ ...SETTINGS, unix_socket_directories: home, ...settings }).flatMap(
+        ([name, value]) => ['-c', `${name}=${value}`],
+      );
+      const child = spawn(
+        '/bin/sh',
+        ['-c', GUARD, 'guard', join(bin, 'postgres'), '-D', dir, '-p', String(port), ...options],
+        { ...as, cwd: home, env: withLibraries(folder), stdio: ['pipe', 'pipe', 'pipe'] },
+      );
       child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
       child.stdin.on('error', () => {});
-      [guard, postmaster] = [child, Number(await new Promise<string>((resolve) => child.stdout.setEncoding('utf8').once('data', resolve)))];
+      [guard, postmaster] = [
+        child,
+        Number(await new Promise<string>((resolve) => child.stdout.setEncoding('utf8').once('data', resolve))),
+      ];
       while (performance.now() < until && isAlive(postmaster)) {
-        if (await query(url('postgres'), 'SELECT 1').then(() => true, () => false)) return;
+        if (
+          await query(url('postgres'), 'SELECT 1').then(
+            () => true,
+            () => false,
+          )
+        )
+          return;
         await sleep(30);
       }
       await ended(child); // the children of a killed server may still be there: once more
@@ -151,7 +185,10 @@ const cpuOf = (postmaster: number): number => {
   let ticks = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     // After the name: state, parent, ... and from the twelfth on user, system, and both of children that ended.
-    const fields = statOf(pid)?.replace(/^.*\) /, '').split(' ') ?? [];
+    const fields =
+      statOf(pid)
+        ?.replace(/^.*\) /, '')
+        .split(' ') ?? [];
     if (Number(pid) === postmaster) ticks += [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i]), 0);
     else if (Number(fields[1]) === postmaster) ticks += Number(fields[11]) + Number(fields[12]);
   }

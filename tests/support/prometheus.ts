@@ -1,4 +1,7 @@
-/** Prometheus and its promtool: the machine's own, or Debian's, unpacked; a server runs on a free port of loopback, in a private folder. */
+/**
+ * Prometheus and its promtool: the machine's own, or Debian's, unpacked; a server runs on a free port of loopback, in a
+ * private folder.
+ */
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +30,11 @@ const installed = (): Programs | null => {
 
 const unpacked = (): Programs => {
   const folder = unpackDebian(['prometheus']);
-  return { prometheus: join(folder, 'usr/bin/prometheus'), promtool: join(folder, 'usr/bin/promtool'), env: withLibraries(folder) };
+  return {
+    prometheus: join(folder, 'usr/bin/prometheus'),
+    promtool: join(folder, 'usr/bin/promtool'),
+    env: withLibraries(folder),
+  };
 };
 
 /** Promtool's words about this; throws them when it is not content. */
@@ -60,9 +67,18 @@ export interface Prometheus {
 export const startPrometheus = async (dir: string): Promise<Prometheus> => {
   const { prometheus: program, env } = programs();
   const address = `127.0.0.1:${await freePort()}`;
-  const args = ['--config.file=prometheus.yml', '--storage.tsdb.path=tsdb', `--web.listen-address=${address}`, '--log.level=warn'];
+  const args = [
+    '--config.file=prometheus.yml',
+    '--storage.tsdb.path=tsdb',
+    `--web.listen-address=${address}`,
+    '--log.level=warn',
+  ];
   // The kernel ends it with this process, also when that is killed and no longer runs its exit handlers.
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], { cwd: dir, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], {
+    cwd: dir,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   const url = `http://${address}`;
@@ -73,20 +89,32 @@ export const startPrometheus = async (dir: string): Promise<Prometheus> => {
     await ended;
   };
   const get = async <T>(path: string): Promise<T> => {
-    const answer = (await (await fetch(`${url}/api/v1/${path}`, UNKEPT)).json()) as { status: string; error?: string; data: T };
+    const answer = (await (await fetch(`${url}/api/v1/${path}`, UNKEPT)).json()) as {
+      status: string;
+      error?: string;
+      data: T;
+    };
     if (answer.status !== 'success') throw new Error(`${path}: ${answer.error}`);
     return answer.data;
   };
   try {
     await until('prometheus is ready', async () => {
       if (child.exitCode !== null) throw new Error(`prometheus ended with code ${child.exitCode}: ${said}`);
-      return fetch(`${url}/-/ready`, UNKEPT).then(async (answer) => (await answer.text(), answer.ok), () => false);
+      return fetch(`${url}/-/ready`, UNKEPT).then(
+        async (answer) => (await answer.text(), answer.ok),
+        () => false,
+      );
     });
   } catch (error) {
     await close();
     throw error;
   }
-  return { url, get, close, ask: async (query) => (await get<{ result: Sample[] }>(`query?query=${encodeURIComponent(query)}`)).result };
+  return {
+    url,
+    get,
+    close,
+    ask: async (query) => (await get<{ result: Sample[] }>(`query?query=${encodeURIComponent(query)}`)).result,
+  };
 };
 
 /** No socket stays behind when the test ends. */

@@ -12,7 +12,20 @@ export interface Named {
   readonly grouping: readonly string[];
 }
 
-const AGGREGATIONS = new Set(['sum', 'min', 'max', 'avg', 'count', 'group', 'stddev', 'stdvar', 'topk', 'bottomk', 'quantile', 'count_values']);
+const AGGREGATIONS = new Set([
+  'sum',
+  'min',
+  'max',
+  'avg',
+  'count',
+  'group',
+  'stddev',
+  'stdvar',
+  'topk',
+  'bottomk',
+  'quantile',
+  'count_values',
+]);
 const GROUPINGS = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
 const OPERATORS = new Set(['and', 'or', 'unless', 'offset', 'bool', 'atan2', 'inf', 'nan']);
 
@@ -25,7 +38,8 @@ export const namedIn = (expression: string): Named => {
   const grouping: string[] = [];
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i]!;
-    if (token === '[') i = tokens.indexOf(']', i); // a time
+    if (token === '[')
+      i = tokens.indexOf(']', i); // a time
     else if (!isName(token) || OPERATORS.has(token.toLowerCase()) || AGGREGATIONS.has(token)) continue;
     else if (GROUPINGS.has(token) && tokens[i + 1] === '(') {
       const end = tokens.indexOf(')', i);
@@ -41,4 +55,6 @@ export const namedIn = (expression: string): Named => {
 };
 
 const matchersOf = (tokens: readonly string[]): Matcher[] =>
-  tokens.flatMap((token, i) => (isName(token) ? [{ label: token, operator: tokens[i + 1] ?? '', value: (tokens[i + 2] ?? '').slice(1, -1) }] : []));
+  tokens.flatMap((token, i) =>
+    isName(token) ? [{ label: token, operator: tokens[i + 1] ?? '', value: (tokens[i + 2] ?? '').slice(1, -1) }] : [],
+  );

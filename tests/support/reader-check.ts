@@ -14,30 +14,56 @@ export const allOf = async <T>(items: Iterable<T> | AsyncIterable<T>): Promise<T
 const viewOf = (site: ReturnType<typeof sitesOf>[number]): Omit<SiteView, 'next'> => {
   const rest = site.line.length > 0 ? 'waiting' : 'idle';
   return {
-    site: site.name, state: site.lease ? 'leased' : site.state === 'open' ? rest : site.state, waiting: site.line.length, pages: site.pages,
-    dueAt: site.pace.dueAt, delayMs: site.pace.delayMs, crawlDelayMs: site.pace.crawlDelayMs, failures: site.pace.failures, leased: site.lease?.visit.link.url ?? '',
+    site: site.name,
+    state: site.lease ? 'leased' : site.state === 'open' ? rest : site.state,
+    waiting: site.line.length,
+    pages: site.pages,
+    dueAt: site.pace.dueAt,
+    delayMs: site.pace.delayMs,
+    crawlDelayMs: site.pace.crawlDelayMs,
+    failures: site.pace.failures,
+    leased: site.lease?.visit.link.url ?? '',
   };
 };
 
 /** All that can be asked of it. */
 export const checkReader = async (reader: Reader, model: Model): Promise<void> => {
   const pages = await allOf(reader.pages({}));
-  assert.deepEqual(pages.map(({ url, outcome }) => ({ url: url as string, outcome: outcome as string })), model.settled.map(({ url, outcome }) => ({ url, outcome })));
+  assert.deepEqual(
+    pages.map(({ url, outcome }) => ({ url: url as string, outcome: outcome as string })),
+    model.settled.map(({ url, outcome }) => ({ url, outcome })),
+  );
   await checkSites(reader, model, pages);
   await checkLinks(reader, model, pages);
   for (const { name } of sitesOf(model)) {
-    const failed = pages.filter(({ site, outcome }) => site === name && (outcome === 'server-error' || outcome.startsWith('failed-')));
+    const failed = pages.filter(
+      ({ site, outcome }) => site === name && (outcome === 'server-error' || outcome.startsWith('failed-')),
+    );
     assert.deepEqual(await reader.lastFailure(name), failed.at(-1) ?? null);
-    assert.deepEqual(await allOf(reader.pages({ site: name })), pages.filter(({ site }) => site === name));
+    assert.deepEqual(
+      await allOf(reader.pages({ site: name })),
+      pages.filter(({ site }) => site === name),
+    );
   }
   const origins = [...sitesOf(model).map(({ name }) => `https://${name}`), 'https://nowhere.example'];
-  assert.deepEqual(await reader.robots(origins), origins.map((origin) => model.robots.get(origin) ?? null));
-  assert.deepEqual(await reader.robots([...origins].reverse()), origins.map((origin) => model.robots.get(origin) ?? null).reverse());
-  assert.deepEqual(await allOf(reader.pages({ outcome: 'fetched', status: 200, limit: 3 })), pages.filter(({ outcome }) => outcome === 'fetched').slice(0, 3));
+  assert.deepEqual(
+    await reader.robots(origins),
+    origins.map((origin) => model.robots.get(origin) ?? null),
+  );
+  assert.deepEqual(
+    await reader.robots([...origins].reverse()),
+    origins.map((origin) => model.robots.get(origin) ?? null).reverse(),
+  );
+  assert.deepEqual(
+    await allOf(reader.pages({ outcome: 'fetched', status: 200, limit: 3 })),
+    pages.filter(({ outcome }) => outcome === 'fetched').slice(0, 3),
+  );
   assert.deepEqual(await allOf(reader.pages({ status: 404 })), []);
   const census = await reader.census();
-  assert.deepEqual([census.waiting + census.parked + census.held, census.leased, census.marks],
-    [sitesOf(model).reduce((sum, { line }) => sum + line.length, 0), leasedVisits(model).length, model.marks]);
+  assert.deepEqual(
+    [census.waiting + census.parked + census.held, census.leased, census.marks],
+    [sitesOf(model).reduce((sum, { line }) => sum + line.length, 0), leasedVisits(model).length, model.marks],
+  );
 };
 
 const checkSites = async (reader: Reader, model: Model, pages: readonly PlacedPage[]): Promise<void> => {
@@ -47,25 +73,47 @@ const checkSites = async (reader: Reader, model: Model, pages: readonly PlacedPa
     assert.deepEqual(view, views.get(site.name));
     const expected = site.lease?.visit.link.url ?? site.line[0]?.link.url;
     if (expected !== undefined) assert.equal(next, expected);
-    else assert.ok(next === '' ? !pages.some((page) => page.site === site.name) : pages.some(({ url, site: of }) => url === next && of === site.name));
+    else
+      assert.ok(
+        next === ''
+          ? !pages.some((page) => page.site === site.name)
+          : pages.some(({ url, site: of }) => url === next && of === site.name),
+      );
   }
   assert.equal(await reader.site('nowhere.example'), null);
-  const listed = async (query: SiteQuery): Promise<string[]> => (await allOf(reader.sites(query))).map(({ site }) => site);
+  const listed = async (query: SiteQuery): Promise<string[]> =>
+    (await allOf(reader.sites(query))).map(({ site }) => site);
   const found = sitesOf(model).map(({ name }) => name);
   assert.deepEqual(new Set(await listed({})), new Set(found));
   assert.deepEqual(await listed({ limit: 4 }), (await listed({})).slice(0, 4));
-  assert.deepEqual(await listed({ search: '1.ex' }), (await listed({})).filter((name) => name.includes('1.ex')));
-  assert.deepEqual([await reader.sitesCount(''), await reader.sitesCount('1.ex')], [found.length, found.filter((name) => name.includes('1.ex')).length]);
+  assert.deepEqual(
+    await listed({ search: '1.ex' }),
+    (await listed({})).filter((name) => name.includes('1.ex')),
+  );
+  assert.deepEqual(
+    [await reader.sitesCount(''), await reader.sitesCount('1.ex')],
+    [found.length, found.filter((name) => name.includes('1.ex')).length],
+  );
   const rank = new Map((await listed({})).map((name, i) => [name, i]));
   const keys: Record<SiteSort, (view: Omit<SiteView, 'next'>) => number | string> = {
-    waiting: ({ waiting }) => -waiting, pages: (view) => -view.pages, failures: ({ failures }) => -failures, delay: ({ delayMs }) => -delayMs, name: ({ site }) => site,
+    waiting: ({ waiting }) => -waiting,
+    pages: (view) => -view.pages,
+    failures: ({ failures }) => -failures,
+    delay: ({ delayMs }) => -delayMs,
+    name: ({ site }) => site,
     next: ({ state, waiting, dueAt }) => (state === 'parked' || state === 'held' || waiting === 0 ? 1e15 : 0) + dueAt,
   };
   for (const sort of Object.keys(SITE_SORTS) as SiteSort[]) {
     const key = keys[sort];
-    const expected = [...views.values()].toSorted((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : rank.get(a.site)! - rank.get(b.site)!)).map(({ site }) => site);
+    const expected = [...views.values()]
+      .toSorted((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : rank.get(a.site)! - rank.get(b.site)!))
+      .map(({ site }) => site);
     assert.deepEqual(await listed({ sort }), expected, sort);
-    assert.deepEqual(await listed({ sort, limit: 5, search: 's1' }), expected.filter((name) => name.includes('s1')).slice(0, 5), sort);
+    assert.deepEqual(
+      await listed({ sort, limit: 5, search: 's1' }),
+      expected.filter((name) => name.includes('s1')).slice(0, 5),
+      sort,
+    );
   }
 };
 
@@ -88,7 +136,14 @@ const checkLinks = async (reader: Reader, model: Model, pages: readonly PlacedPa
     for (const [ahead, { link: waiting, tries }] of site.line.entries()) {
       met.add(waiting.url);
       const view = await reader.link(waiting.url, site.name);
-      assert.deepEqual([view.state, view.open, view.lookedAt], [site.state === 'open' ? 'waiting' : site.state, { link: { ...waiting, first: false }, tries, ahead }, ahead + 1]);
+      assert.deepEqual(
+        [view.state, view.open, view.lookedAt],
+        [
+          site.state === 'open' ? 'waiting' : site.state,
+          { link: { ...waiting, first: false }, tries, ahead },
+          ahead + 1,
+        ],
+      );
       assert.equal(await reader.isWaiting(waiting.url, site.name), true);
       assert.equal(await reader.page(waiting.url, site.name), null);
     }

@@ -33,10 +33,20 @@ export const onReadingScene = async (story: (scene: ReadingScene) => Promise<voi
   const reader = openSqliteReader(path);
   try {
     await story({
-      dir, clock, store, reader,
+      dir,
+      clock,
+      store,
+      reader,
       file: (name, text) => writeFileSync(join(dir, name), text),
       explain: (url, settings = {}, running = true) =>
-        explain({ dir, url, reader: fromAfar(reader), now: clock.now(), running, settings: completeSettings({ email: 'test@example.org', ...settings }, 2) }),
+        explain({
+          dir,
+          url,
+          reader: fromAfar(reader),
+          now: clock.now(),
+          running,
+          settings: completeSettings({ email: 'test@example.org', ...settings }, 2),
+        }),
     });
   } finally {
     reader.close();

@@ -1,4 +1,7 @@
-/** A door between a store and its Redis, that lets pass what a test wants: so a crash can be planted between any two steps. */
+/**
+ * A door between a store and its Redis, that lets pass what a test wants: so a crash can be planted between any two
+ * steps.
+ */
 
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -38,7 +41,10 @@ export const openGate = async (serverPort: number): Promise<RedisGate> => {
       if (gate.answers) client.write(bytes);
       else gate.onSwallowed?.();
     });
-    for (const [one, other] of [[client, redis], [redis, client]] as const) {
+    for (const [one, other] of [
+      [client, redis],
+      [redis, client],
+    ] as const) {
       one.setNoDelay(true); // or an answer waits for what is sent next
       sockets.add(one);
       one.on('error', () => {});

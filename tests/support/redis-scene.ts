@@ -23,12 +23,20 @@ export interface MemberFolder {
 
 let crawls = 0;
 
-export const createMember = (crawl = `crawl-${process.pid}-${++crawls}`, member = 'm1'): MemberFolder =>
-  ({ dir: mkdtempSync(join(tmpdir(), 'gossamer-redis-rows-')), crawl, member, said: [], dead: [] });
+export const createMember = (crawl = `crawl-${process.pid}-${++crawls}`, member = 'm1'): MemberFolder => ({
+  dir: mkdtempSync(join(tmpdir(), 'gossamer-redis-rows-')),
+  crawl,
+  member,
+  said: [],
+  dead: [],
+});
 
 export const rowsPathOf = ({ dir }: MemberFolder): string => join(dir, 'rows.db');
 
-export const openMember = (folder: MemberFolder, { url, archive, ...changes }: { url: string; archive: Archive } & Partial<Omit<RedisStoreOptions, 'archive'>>): Promise<RedisStore> =>
+export const openMember = (
+  folder: MemberFolder,
+  { url, archive, ...changes }: { url: string; archive: Archive } & Partial<Omit<RedisStoreOptions, 'archive'>>,
+): Promise<RedisStore> =>
   openRedisStore({
     url,
     crawl: folder.crawl,
@@ -56,18 +64,26 @@ export const pagesOf = (folder: MemberFolder): PlacedPage[] => {
 
 export const removeMember = ({ dir }: MemberFolder): void => rmSync(dir, { recursive: true, force: true });
 
-export const redisContract = (name: string, url: () => string, changes: Partial<Pick<RedisStoreOptions, 'frontier' | 'frontierLimits'>> = {}): void =>
-  storeContract(name, async ({ clock, archive, from }) => {
-    const folder = (from as MemberFolder | null) ?? createMember();
-    const store = await openMember(folder, { url: url(), archive, clock, ...changes });
-    return {
-      store,
-      pages: () => pagesOf(folder),
-      // Closing drops the connection in the middle of whatever is under way: to Redis that is a process that died.
-      kill: async () => {
-        await store.close();
-        return folder;
-      },
-      remove: () => removeMember(folder),
-    };
-  }, { leasesRunOut: true });
+export const redisContract = (
+  name: string,
+  url: () => string,
+  changes: Partial<Pick<RedisStoreOptions, 'frontier' | 'frontierLimits'>> = {},
+): void =>
+  storeContract(
+    name,
+    async ({ clock, archive, from }) => {
+      const folder = (from as MemberFolder | null) ?? createMember();
+      const store = await openMember(folder, { url: url(), archive, clock, ...changes });
+      return {
+        store,
+        pages: () => pagesOf(folder),
+        // Closing drops the connection in the middle of whatever is under way: to Redis that is a process that died.
+        kill: async () => {
+          await store.close();
+          return folder;
+        },
+        remove: () => removeMember(folder),
+      };
+    },
+    { leasesRunOut: true },
+  );

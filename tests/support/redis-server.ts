@@ -1,4 +1,6 @@
-/** Real Redis servers for tests: on free ports of loopback, in private folders, none of which outlives the test process. */
+/**
+ * Real Redis servers for tests: on free ports of loopback, in private folders, none of which outlives the test process.
+ */
 
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +47,15 @@ export const startRedis = async (settings: RedisSettings = NO_PERSISTENCE): Prom
   const port = await freePort();
   let child: ChildProcess | null = null;
   const start = async (): Promise<void> => {
-    child = launch({ ...NO_PERSISTENCE, ...settings, port: String(port), bind: '127.0.0.1', dir, daemonize: 'no', logfile: join(dir, 'log') });
+    child = launch({
+      ...NO_PERSISTENCE,
+      ...settings,
+      port: String(port),
+      bind: '127.0.0.1',
+      dir,
+      daemonize: 'no',
+      logfile: join(dir, 'log'),
+    });
     await untilUp(child, port);
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
@@ -72,25 +82,46 @@ export const startRedis = async (settings: RedisSettings = NO_PERSISTENCE): Prom
 /** Three masters without replicas; the slots are shared out, and all of them know it. */
 export const startRedisCluster = async (settings: RedisSettings = NO_PERSISTENCE): Promise<RedisCluster> => {
   const busPorts = await Promise.all([1, 2, 3].map(() => freePort()));
-  const nodes = await Promise.all(busPorts.map((busPort) =>
-    startRedis({ ...settings, 'cluster-enabled': 'yes', 'cluster-port': String(busPort), 'cluster-node-timeout': '2000' })));
+  const nodes = await Promise.all(
+    busPorts.map((busPort) =>
+      startRedis({
+        ...settings,
+        'cluster-enabled': 'yes',
+        'cluster-port': String(busPort),
+        'cluster-node-timeout': '2000',
+      }),
+    ),
+  );
   const clients = nodes.map(({ port }) => new Redis({ port, host: '127.0.0.1' }));
   try {
     for (const [i, client] of clients.entries()) {
       await client.call('CLUSTER', 'SET-CONFIG-EPOCH', String(i + 1)); // or they would have to agree on who is newer
-      await client.call('CLUSTER', 'ADDSLOTSRANGE', String(Math.ceil((i * 16_384) / 3)), String(Math.ceil(((i + 1) * 16_384) / 3) - 1));
+      await client.call(
+        'CLUSTER',
+        'ADDSLOTSRANGE',
+        String(Math.ceil((i * 16_384) / 3)),
+        String(Math.ceil(((i + 1) * 16_384) / 3) - 1),
+      );
       if (i > 0) await client.call('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]!.port), String(busPorts[0]!));
     }
     for (const client of clients) {
       await until(async () => {
         const info = String(await client.call('CLUSTER', 'INFO'));
-        return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3') && info.includes('cluster_slots_ok:16384');
+        return (
+          info.includes('cluster_state:ok') &&
+          info.includes('cluster_known_nodes:3') &&
+          info.includes('cluster_slots_ok:16384')
+        );
       }, 'the cluster');
     }
   } finally {
     for (const client of clients) client.disconnect();
   }
-  return { url: nodes[0]!.url, nodes, remove: async () => void (await Promise.all(nodes.map((node) => node.remove()))) };
+  return {
+    url: nodes[0]!.url,
+    nodes,
+    remove: async () => void (await Promise.all(nodes.map((node) => node.remove()))),
+  };
 };
 
 let found: { readonly program: string; readonly env: NodeJS.ProcessEnv } | null = null;
@@ -100,7 +131,10 @@ export const redisProgram = (): NonNullable<typeof found> => (found ??= installe
 
 const installed = (): typeof found => {
   try {
-    const [, major] = /v=(\d+)\./.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })) ?? [];
+    const [, major] =
+      /v=(\d+)\./.exec(
+        execFileSync('redis-server', ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+      ) ?? [];
     return Number(major) >= 7 ? { program: 'redis-server', env: process.env } : null;
   } catch {
     return null;

@@ -8,7 +8,16 @@ import { openRedisCrawl } from '../../src/store/redis/crawl.ts';
 import type { RedisStore, RedisStoreOptions } from '../../src/store/redis/store.ts';
 import type { MemberRows, SharedCrawl } from '../../src/store/shared-crawl.ts';
 import { SHARDS } from '../../src/url/shard.ts';
-import { createModel, followAdmit, followClaim, followOrder, followSettle, leasedVisits, sitesOf, type Model } from '../contract/store-model.ts';
+import {
+  createModel,
+  followAdmit,
+  followClaim,
+  followOrder,
+  followSettle,
+  leasedVisits,
+  sitesOf,
+  type Model,
+} from '../contract/store-model.ts';
 import { ask, link, linksOf } from '../contract/store-scene.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { openMemoryArchive, type MemoryArchive } from './memory-archive.ts';
@@ -39,15 +48,22 @@ export const freshName = (): string => `look-${process.pid}-${++walks}`;
 const openWalk = async (url: string, names: readonly string[], changes: Changes): Promise<Walk> => {
   const name = freshName();
   const clock = createManualClock();
-  const members = await Promise.all(names.map(async (member): Promise<WalkMember> => {
-    const folder = createMember(name, member);
-    const archive = openMemoryArchive();
-    return { folder, archive, store: await openMember(folder, { url, archive, clock, ...changes }) };
-  }));
+  const members = await Promise.all(
+    names.map(async (member): Promise<WalkMember> => {
+      const folder = createMember(name, member);
+      const archive = openMemoryArchive();
+      return { folder, archive, store: await openMember(folder, { url, archive, clock, ...changes }) };
+    }),
+  );
   return { url, name, clock, changes, model: createModel(), members };
 };
 
-export const withWalk = async (url: string, names: readonly string[], story: (walk: Walk) => Promise<void>, changes: Changes = {}): Promise<void> => {
+export const withWalk = async (
+  url: string,
+  names: readonly string[],
+  story: (walk: Walk) => Promise<void>,
+  changes: Changes = {},
+): Promise<void> => {
   const walk = await openWalk(url, names, changes);
   try {
     await story(walk);
@@ -59,7 +75,11 @@ export const withWalk = async (url: string, names: readonly string[], story: (wa
   }
 };
 
-export const withCrawl = async <T>({ url, name }: Pick<Walk, 'url' | 'name'>, work: (crawl: SharedCrawl) => Promise<T>, shards = SHARDS): Promise<T> => {
+export const withCrawl = async <T>(
+  { url, name }: Pick<Walk, 'url' | 'name'>,
+  work: (crawl: SharedCrawl) => Promise<T>,
+  shards = SHARDS,
+): Promise<T> => {
   const crawl = await openRedisCrawl({ url, crawl: name, shards, say: () => {} });
   try {
     return await work(crawl);
@@ -96,7 +116,12 @@ const admit = async ({ model, clock }: Walk, { store }: WalkMember, links: reado
 };
 
 /** The holder is named for its member: so the model knows whose leases end with it. */
-const claim = async ({ model, clock, members }: Walk, { store, folder }: WalkMember, changes: { visits?: number; sitePagesMax?: number }, given: 'all' | 'some' = 'some'): Promise<void> => {
+const claim = async (
+  { model, clock, members }: Walk,
+  { store, folder }: WalkMember,
+  changes: { visits?: number; sitePagesMax?: number },
+  given: 'all' | 'some' = 'some',
+): Promise<void> => {
   const asked = ask({ delayMs: 500, holder: folder.member, ...changes });
   const claimed = await store.claim(asked);
   // For a second a member may not know of what another has admitted or settled: then it is given less.

@@ -1,4 +1,7 @@
-/** A run in the test's own process, with threads of its own, whose programs can be exchanged for ones with planted faults. */
+/**
+ * A run in the test's own process, with threads of its own, whose programs can be exchanged for ones with planted
+ * faults.
+ */
 
 import { createCrawl, reopenCrawl } from '../../src/crawl/open.ts';
 import { startRun, type Run, type RunEnd, type RunOptions } from '../../src/crawl/run.ts';
@@ -27,19 +30,36 @@ export interface RanHere {
   readonly metrics: string;
 }
 
-export const runHere = async (stage: Stage, { again = false, entries = {}, settings = {}, prepare = () => {}, onMetrics, onLook }: RunHere): Promise<RanHere> => {
+export const runHere = async (
+  stage: Stage,
+  { again = false, entries = {}, settings = {}, prepare = () => {}, onMetrics, onLook }: RunHere,
+): Promise<RanHere> => {
   const logged: string[] = [];
   const { lock, identity, store } = await (again ? reopenCrawl : createCrawl)({
     dir: stage.dir,
     settings: {
-      email: 'test@example.org', delayMs: DELAY_MS, timeoutMs: 2_000, diskReserveBytes: 0, fetchers: 1, parsers: 1, connectTo: stage.served.connectTo, ...settings,
+      email: 'test@example.org',
+      delayMs: DELAY_MS,
+      timeoutMs: 2_000,
+      diskReserveBytes: 0,
+      fetchers: 1,
+      parsers: 1,
+      connectTo: stage.served.connectTo,
+      ...settings,
     },
-    seeds: { file: again ? null : stage.seedFile, urls: [] }, excludeFile: null, say: () => {},
+    seeds: { file: again ? null : stage.seedFile, urls: [] },
+    excludeFile: null,
+    say: () => {},
   });
   prepare();
   const run: Run = startRun({
-    dir: stage.dir, settings: identity.settings, store, log: (level, message) => void logged.push(`${level} ${message}`), entries,
-    onMetrics: (url) => onMetrics?.(url, run), onSnapshot: () => onLook?.(run),
+    dir: stage.dir,
+    settings: identity.settings,
+    store,
+    log: (level, message) => void logged.push(`${level} ${message}`),
+    entries,
+    onMetrics: (url) => onMetrics?.(url, run),
+    onSnapshot: () => onLook?.(run),
   });
   const timer = setTimeout(() => {
     logged.push(`the run hangs and is halted: ${JSON.stringify(run.snapshot())}`);

@@ -24,7 +24,11 @@ export const selfSigned = (name: string): KeyAndCertificate => {
   );
   const signature = sign('sha256', body, privateKey);
   const whole = sequence(body, ecdsaWithSha256, tagged(0x03, Buffer.from([0]), signature));
-  const lines = whole.toString('base64').match(/.{1,64}/g)?.join('\n') ?? '';
+  const lines =
+    whole
+      .toString('base64')
+      .match(/.{1,64}/g)
+      ?.join('\n') ?? '';
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,

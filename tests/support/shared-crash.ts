@@ -1,4 +1,7 @@
-/** Crawls by two processes in a shared store: one of them or the server is hit again and again, and what is left is judged. */
+/**
+ * Crawls by two processes in a shared store: one of them or the server is hit again and again, and what is left is
+ * judged.
+ */
 
 import { leaseMsOf } from '../../src/threads/visit-times.ts';
 import type { WorldPlan } from '../../src/world/plan.ts';
@@ -47,7 +50,15 @@ const drawPlan = (dice: Dice): SharedPlan => {
   const sites = 10 + dice(odd ? 4 : 8);
   return {
     delayMs,
-    world: { ...tinyPlan, seed: dice(1_000_000), sites, pages: sites * Math.min(14, sitePagesMax), sitePagesMax, oddities: odd, https: odd || dice(3) === 0 },
+    world: {
+      ...tinyPlan,
+      seed: dice(1_000_000),
+      sites,
+      pages: sites * Math.min(14, sitePagesMax),
+      sitePagesMax,
+      oddities: odd,
+      https: odd || dice(3) === 0,
+    },
   };
 };
 
@@ -66,9 +77,17 @@ const crashShared = async (hits: readonly SharedHit[], options: CrashOptions): P
   const { plan, url, name } = options;
   const stage = await openStage(plan.world);
   const latencyMs = plan.delayMs / DELAY_PER_LATENCY;
-  const roads = [await openRoad(stage.served.httpPort, latencyMs), await openRoad(stage.served.httpsPort, latencyMs)] as const;
+  const roads = [
+    await openRoad(stage.served.httpPort, latencyMs),
+    await openRoad(stage.served.httpsPort, latencyMs),
+  ] as const;
   const settings: Flags = {
-    'connect-to': overRoads(roads), 'delay': `${plan.delayMs}ms`, 'timeout': `${timeoutMsOf(plan)}ms`, 'park-after': plan.world.oddities ? 5 : 10, 'disk-reserve': '0', 'concurrency': 50,
+    'connect-to': overRoads(roads),
+    delay: `${plan.delayMs}ms`,
+    timeout: `${timeoutMsOf(plan)}ms`,
+    'park-after': plan.world.oddities ? 5 : 10,
+    'disk-reserve': '0',
+    concurrency: 50,
   };
   const crawl = new SharedCrash(membersOn(stage, { url, name, settings, runMsMax: RUN_MS_MAX }), options);
   try {
@@ -226,14 +245,18 @@ class SharedCrash {
 
   /** Runs that are over by themselves. */
   async #gather(hit: SharedHit, struck: boolean): Promise<boolean> {
-    for (const [member, run] of this.#runs) if (run.isOver()) this.#over(member, hit === 'server' ? hit : null, await run.ended);
+    for (const [member, run] of this.#runs)
+      if (run.isOver()) this.#over(member, hit === 'server' ? hit : null, await run.ended);
     return struck;
   }
 
   #over(member: MemberName, hit: SharedHit | null, ran: Ran): void {
     this.#runs.delete(member);
     if (ran.code === 0) this.#finished = true;
-    else if (hit === null || !mayEndSo(hit, ran)) this.#blame(`${hit === null ? 'unhit' : `after "${hit}"`}, the ${member} ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`);
+    else if (hit === null || !mayEndSo(hit, ran))
+      this.#blame(
+        `${hit === null ? 'unhit' : `after "${hit}"`}, the ${member} ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`,
+      );
   }
 
   /** All are stopped; then both directories and the store must agree. */
@@ -260,7 +283,8 @@ class SharedCrash {
   async #startAll(): Promise<void> {
     for (const member of MEMBERS) {
       // Nobody can join before the crawl is in the store, which is when its first call leaves.
-      if (member === 'second' && !this.#members.isMade('second')) await comes(this.#runs.get('first')!, () => this.#callsOf('first') > 0);
+      if (member === 'second' && !this.#members.isMade('second'))
+        await comes(this.#runs.get('first')!, () => this.#callsOf('first') > 0);
       if (!this.#runs.has(member)) this.#start(member);
     }
   }
@@ -270,11 +294,17 @@ class SharedCrash {
     figures[this.#members.isMade(member) ? 'resumes' : 'starts']++;
     this.#begun = { by: member, seenBefore: this.#callsOf(member) };
     // The small web sees by the address who called.
-    this.#runs.set(member, this.#members.start(member, { email: `${member}@example.org`, fetchers: 1 + dice(2), parsers: dice(3) }));
+    this.#runs.set(
+      member,
+      this.#members.start(member, { email: `${member}@example.org`, fetchers: 1 + dice(2), parsers: dice(3) }),
+    );
   }
 
   #callsOf(member: MemberName): number {
-    return this.#members.stage.served.record.requests.reduce((sum, { userAgent }) => sum + (userAgent.includes(`${member}@`) ? 1 : 0), 0);
+    return this.#members.stage.served.record.requests.reduce(
+      (sum, { userAgent }) => sum + (userAgent.includes(`${member}@`) ? 1 : 0),
+      0,
+    );
   }
 
   #blame(violation: string): void {
@@ -298,9 +328,19 @@ export const crashSharedCrawls = async ({ server, figures, seed, msMax, ...count
   const crawlsMax = rows.length + CRAWLS_MORE;
   const url = await server.place();
   for (let n = 0; rows.length > 0; n++) {
-    if (n >= crawlsMax || performance.now() > until) return void figures.violations.push(`${n >= crawlsMax ? 'crawls' : 'time'} ran out before these hits: ${rows.flat().join(', ')}`);
+    if (n >= crawlsMax || performance.now() > until)
+      return void figures.violations.push(
+        `${n >= crawlsMax ? 'crawls' : 'time'} ran out before these hits: ${rows.flat().join(', ')}`,
+      );
     const dice = diceFor(mix(seed, n));
-    const missed = await crashShared(rows.shift()!, { server, url, name: `crash_${n}`, plan: drawPlan(dice), dice, figures });
+    const missed = await crashShared(rows.shift()!, {
+      server,
+      url,
+      name: `crash_${n}`,
+      plan: drawPlan(dice),
+      dice,
+      figures,
+    });
     if (missed.length > 0) rows.push(missed);
   }
 };

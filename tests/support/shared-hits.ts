@@ -5,12 +5,12 @@ import type { Ran } from './binary.ts';
 import type { CrashFigures } from './crash-figures.ts';
 
 export const SHARED_HITS = {
-  'kill': 'kill -9 of one process',
-  'stop': 'SIGTERM of one process',
-  'pause': 'SIGSTOP of one process, a moment, SIGCONT',
-  'server': 'kill -9 of the server, which is started again',
-  'leave': 'kill -9 of one process, which stays dead until the other has finished the crawl',
-  'sleep': 'SIGSTOP of one process for longer than its leases, while the other finishes the crawl',
+  kill: 'kill -9 of one process',
+  stop: 'SIGTERM of one process',
+  pause: 'SIGSTOP of one process, a moment, SIGCONT',
+  server: 'kill -9 of the server, which is started again',
+  leave: 'kill -9 of one process, which stays dead until the other has finished the crawl',
+  sleep: 'SIGSTOP of one process for longer than its leases, while the other finishes the crawl',
 } as const;
 
 export type SharedHit = keyof typeof SHARED_HITS;
@@ -28,12 +28,18 @@ export const mayEndSo = (hit: SharedHit, { code, signal, stderr }: Ran): boolean
   if (code === 0) return true;
   switch (hit) {
     case 'kill':
-    case 'leave': return signal === 'SIGKILL';
-    case 'stop': return code === 3 || signal === 'SIGTERM'; // before it listens, a signal ends it as any program
-    case 'server': return code === 1 && /does not answer/.test(stderr) && !/^ +at /m.test(stderr); // it was just opening the store: a sentence, no stack
+    case 'leave':
+      return signal === 'SIGKILL';
+    case 'stop':
+      return code === 3 || signal === 'SIGTERM'; // before it listens, a signal ends it as any program
+    case 'server':
+      // it was just opening the store: a sentence, no stack
+      return code === 1 && /does not answer/.test(stderr) && !/^ +at /m.test(stderr);
     case 'pause':
-    case 'sleep': return false;
-    default: return hit satisfies never;
+    case 'sleep':
+      return false;
+    default:
+      return hit satisfies never;
   }
 };
 
@@ -49,7 +55,10 @@ export interface HitCounts {
   readonly serverKills: number;
 }
 
-/** Rows of hits, one row for each crawl: first those with the server's, which end in turn with a process left and a process asleep. */
+/**
+ * Rows of hits, one row for each crawl: first those with the server's, which end in turn with a process left and a
+ * process asleep.
+ */
 export const drawHits = ({ kills, serverKills }: HitCounts, dice: Dice): SharedHit[][] => {
   const long = Math.ceil(serverKills / SERVER_HITS_PER_CRAWL);
   const ends = Array.from({ length: long }, (_, n): SharedHit => (n % 2 === 1 || n / 2 >= kills ? 'sleep' : 'leave'));

@@ -23,7 +23,10 @@ export interface Members {
   gossamer(...args: readonly string[]): Promise<Ran>;
   /** Why the crawl is not whole; empty when it is. All processes must be stopped. */
   verify(): Promise<string>;
-  /** The crawl is finished: is every page settled and archived once, over both directories, and was every site called in its time? */
+  /**
+   * The crawl is finished: is every page settled and archived once, over both directories, and was every site called in
+   * its time?
+   */
   judge(delayMs: number): Promise<Judgement>;
 }
 
@@ -45,7 +48,10 @@ export const membersOn = (stage: Stage, { url, name, settings, runMsMax }: Membe
   const linesOf = async <T>(...args: readonly string[]): Promise<T[]> => {
     const ran = await gossamer(...args);
     if (ran.code !== 0) throw new Error(`${args.join(' ')} ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`);
-    return ran.stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as T);
+    return ran.stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as T);
   };
 
   const wordsFor = (member: MemberName, flags: Flags): string[] => {
@@ -57,7 +63,9 @@ export const membersOn = (stage: Stage, { url, name, settings, runMsMax }: Membe
   /** Rows of settled links: in PostgreSQL all are in one table, with Redis each member has its own. */
   const settledRows = async (): Promise<PageRow[]> => {
     const asked = kindOf(url) === 'redis' ? MEMBERS : (['first'] as const);
-    return (await Promise.all(asked.map((member) => linesOf<PageRow>('pages', dirs[member], '--format', 'jsonl')))).flat();
+    return (
+      await Promise.all(asked.map((member) => linesOf<PageRow>('pages', dirs[member], '--format', 'jsonl')))
+    ).flat();
   };
 
   return {
@@ -67,18 +75,37 @@ export const membersOn = (stage: Stage, { url, name, settings, runMsMax }: Membe
     gossamer,
     start: (member, flags = {}) => startBinary(wordsFor(member, flags), options),
     verify: async () => {
-      const checked = await Promise.all(MEMBERS.filter(isMade).map(async (member) => ({ member, ran: await gossamer('verify', dirs[member], '--json') })));
-      return checked.filter(({ ran }) => ran.code !== 0).map(({ member, ran }) => `verify of the ${member} ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`).join('; ');
+      const checked = await Promise.all(
+        MEMBERS.filter(isMade).map(async (member) => ({
+          member,
+          ran: await gossamer('verify', dirs[member], '--json'),
+        })),
+      );
+      return checked
+        .filter(({ ran }) => ran.code !== 0)
+        .map(({ member, ran }) => `verify of the ${member} ended with ${ran.code ?? ran.signal}: ${tailOf(ran)}`)
+        .join('; ');
     },
     judge: async (delayMs) => {
       const [status] = await linesOf<Status>('status', dirs.first, '--json');
       const rows = await settledRows();
       const archive = judgeArchive(stage, (await Promise.all(MEMBERS.map((member) => livingIn(dirs[member])))).flat());
       const calls = judgeCalls(stage, delayMs);
-      const ledger = await judgeLedger(stage, MEMBERS.map((member) => dirs[member]));
+      const ledger = await judgeLedger(
+        stage,
+        MEMBERS.map((member) => dirs[member]),
+      );
       return {
-        ...archive, ...calls, ...ledger,
-        violations: [...wrongStates(stage, status!), ...wrongRows(rows, status!), ...archive.violations, ...calls.violations, ...ledger.violations],
+        ...archive,
+        ...calls,
+        ...ledger,
+        violations: [
+          ...wrongStates(stage, status!),
+          ...wrongRows(rows, status!),
+          ...archive.violations,
+          ...calls.violations,
+          ...ledger.violations,
+        ],
       };
     },
   };
@@ -86,15 +113,21 @@ export const membersOn = (stage: Stage, { url, name, settings, runMsMax }: Membe
 
 const wrongRows = (rows: readonly PageRow[], { settled }: Status): string[] => {
   const byUrl = Map.groupBy(rows, ({ url }) => url);
-  const twice = [...byUrl].filter(([, same]) => same.length > 1).map(([url, same]) => `settled ${same.length} times: ${url}`);
-  return rows.length === settled ? twice : [...twice, `${rows.length} rows of settled links, but ${settled} are settled`];
+  const twice = [...byUrl]
+    .filter(([, same]) => same.length > 1)
+    .map(([url, same]) => `settled ${same.length} times: ${url}`);
+  return rows.length === settled
+    ? twice
+    : [...twice, `${rows.length} rows of settled links, but ${settled} are settled`];
 };
 
 /** Records whose settlement was refused are on the list of dead ones: they belong to no page. */
 const livingIn = async (dir: string): Promise<Archived[]> => {
   const dead = readDead(dir);
-  const isDead = ({ file, offset }: Archived): boolean => dead.some((span) => span.file === file && span.offset <= offset && offset < span.offset + span.bytes);
+  const isDead = ({ file, offset }: Archived): boolean =>
+    dead.some((span) => span.file === file && span.offset <= offset && offset < span.offset + span.bytes);
   return (await archivedIn(dir)).filter((record) => !isDead(record));
 };
 
-export const tailOf = ({ stdout, stderr }: Pick<Ran, 'stdout' | 'stderr'>): string => `${stdout.trim().slice(-1_500)} ${stderr.trim().slice(-1_500)}`;
+export const tailOf = ({ stdout, stderr }: Pick<Ran, 'stdout' | 'stderr'>): string =>
+  `${stdout.trim().slice(-1_500)} ${stderr.trim().slice(-1_500)}`;

@@ -1,4 +1,7 @@
-/** zsh and fish as a person has them: they read their start-up file, which loads the completion script, and are asked what Tab offers. */
+/**
+ * zsh and fish as a person has them: they read their start-up file, which loads the completion script, and are asked
+ * what Tab offers.
+ */
 
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +24,10 @@ export interface ShellHome {
 const NEXT = '--- next';
 
 const answersOf = (text: string): string[][] =>
-  text.split(`${NEXT}\n`).slice(0, -1).map((part) => [...new Set(part.split('\n').filter((line) => line !== ''))].toSorted());
+  text
+    .split(`${NEXT}\n`)
+    .slice(0, -1)
+    .map((part) => [...new Set(part.split('\n').filter((line) => line !== ''))].toSorted());
 
 /** A folder for the path, in which the binary has its name. */
 export const binOf = (home: string): string => {
@@ -37,11 +43,16 @@ export const openFish = ({ cwd, home, loading }: ShellHome): Asked => {
   const bin = binOf(home);
   mkdirSync(join(home, 'fish'), { recursive: true });
   // Unpacked elsewhere than where it was built for, fish does not find its own functions.
-  writeFileSync(join(home, 'fish', 'config.fish'), `set fish_function_path '${join(root, 'usr/share/fish/functions')}'\nfish_add_path -P '${bin}'\n${loading}\n`);
+  writeFileSync(
+    join(home, 'fish', 'config.fish'),
+    `set fish_function_path '${join(root, 'usr/share/fish/functions')}'\nfish_add_path -P '${bin}'\n${loading}\n`,
+  );
   return async (lines) => {
     const program = `for line in $argv; complete -C"$line"; echo '${NEXT}'; end`;
     const ran = await runBinary(['-c', program, '--', ...lines], {
-      command: [join(root, 'usr/bin/fish')], cwd, env: { ...withLibraries(root), HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
+      command: [join(root, 'usr/bin/fish')],
+      cwd,
+      env: { ...withLibraries(root), HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
     });
     assertCode(ran, 0);
     if (ran.stderr !== '') throw new Error(`fish complains: ${ran.stderr}`);
@@ -50,7 +61,10 @@ export const openFish = ({ cwd, home, loading }: ShellHome): Asked => {
   };
 };
 
-/** The inner shell has a terminal of its own, as completion asks for; what it offers goes into a file, whatever it draws. */
+/**
+ * The inner shell has a terminal of its own, as completion asks for; what it offers goes into a file, whatever it
+ * draws.
+ */
 const ZSH_DRIVER = `
 zmodload zsh/zpty
 zpty inner "$ZSH_PROGRAM" -i
@@ -96,8 +110,17 @@ export const openZsh = ({ cwd, home, loading }: ShellHome): Asked => {
     const offered = join(home, 'offered');
     writeFileSync(offered, '');
     const ran = await runBinary([join(home, 'drive.zsh'), ...lines], {
-      command: [program], cwd,
-      env: { ...withLibraries(root), HOME: home, ZDOTDIR: join(home, 'zsh'), TERM: 'xterm', OFFERED: offered, SAID: join(home, 'said'), ZSH_PROGRAM: program },
+      command: [program],
+      cwd,
+      env: {
+        ...withLibraries(root),
+        HOME: home,
+        ZDOTDIR: join(home, 'zsh'),
+        TERM: 'xterm',
+        OFFERED: offered,
+        SAID: join(home, 'said'),
+        ZSH_PROGRAM: program,
+      },
     });
     assertCode(ran, 0);
     if (/not found|error/.test(ran.stderr)) throw new Error(`zsh complains: ${ran.stderr}`);

@@ -19,9 +19,12 @@ export function* unsettledLinks(sql: Book['sql'], site: SiteLine): Generator<Kno
   if (site.leased !== null) yield { url: (JSON.parse(site.leased) as Waiting).link.url, state: 'leased' };
   let from = site.head_at;
   for (const id of numbersOf(site.line, packsOf({ sql }))) {
-    const block = sql('SELECT read_to, links FROM block WHERE id = ?').get(id) as { read_to: number; links: string } | undefined;
+    const block = sql('SELECT read_to, links FROM block WHERE id = ?').get(id) as
+      | { read_to: number; links: string }
+      | undefined;
     if (!block) throw new Error(`the line of site "${site.name}" is broken: block ${id} is missing`);
-    for (const line of block.links.slice(from === READ_IN_BLOCK ? block.read_to : from).split('\n')) if (line !== '') yield { url: line.slice(line.lastIndexOf(' ') + 1), state };
+    for (const line of block.links.slice(from === READ_IN_BLOCK ? block.read_to : from).split('\n'))
+      if (line !== '') yield { url: line.slice(line.lastIndexOf(' ') + 1), state };
     from = READ_IN_BLOCK;
   }
 }
@@ -41,9 +44,12 @@ export const SITE_LINE_SQL = 'SELECT id, name, state, waiting, pages, leased, li
 
 const stateOf = (state: number): LinkState => {
   switch (state) {
-    case SITE_PARKED: return 'parked';
-    case SITE_HELD: return 'held';
+    case SITE_PARKED:
+      return 'parked';
+    case SITE_HELD:
+      return 'held';
     case SITE_LEASED:
-    default: return 'waiting';
+    default:
+      return 'waiting';
   }
 };

@@ -13,8 +13,14 @@ import { createWorld, type World } from '../../src/world/world.ts';
 import { endBinaries, runBinary, startBinary, type Ran, type Running } from './binary.ts';
 
 /** Healthy http sites only. */
-export const plainPlan = (sites: number, pages: number, sitePagesMax = 40): WorldPlan =>
-  ({ ...tinyPlan, sites, pages, sitePagesMax, oddities: false, https: false });
+export const plainPlan = (sites: number, pages: number, sitePagesMax = 40): WorldPlan => ({
+  ...tinyPlan,
+  sites,
+  pages,
+  sitePagesMax,
+  oddities: false,
+  https: false,
+});
 
 /** Flag without its dashes, and its value; true for a switch, null to leave one out. */
 export type Flags = Readonly<Record<string, string | number | true | readonly string[] | null>>;
@@ -23,7 +29,12 @@ export const DELAY_MS = 50;
 
 /** Small times, so that a crawl of a small web is over in seconds. */
 const QUICK: Flags = {
-  'email': 'test@example.org', 'delay': `${DELAY_MS}ms`, 'timeout': '2s', 'trouble-delay': '200ms', 'park-after': 3, 'disk-reserve': '10MiB',
+  email: 'test@example.org',
+  delay: `${DELAY_MS}ms`,
+  timeout: '2s',
+  'trouble-delay': '200ms',
+  'park-after': 3,
+  'disk-reserve': '10MiB',
 };
 
 export const flagWords = (flags: Flags): string[] =>
@@ -88,13 +99,30 @@ export const onStage = async (plan: WorldPlan, story: (stage: Stage) => Promise<
 const stageOf = (home: string, world: World, served: ServedWorld): Stage => {
   const dir = join(home, 'crawl');
   const seedFile = join(home, 'seeds.txt');
-  writeFileSync(seedFile, world.seeds().map((seed) => `${seed}\n`).join(''));
-  const crawlWords = (flags: Flags = {}): string[] =>
-    ['crawl', seedFile, '--dir', dir, ...flagWords({ ...QUICK, 'connect-to': served.connectTo, ...flags })];
+  writeFileSync(
+    seedFile,
+    world
+      .seeds()
+      .map((seed) => `${seed}\n`)
+      .join(''),
+  );
+  const crawlWords = (flags: Flags = {}): string[] => [
+    'crawl',
+    seedFile,
+    '--dir',
+    dir,
+    ...flagWords({ ...QUICK, 'connect-to': served.connectTo, ...flags }),
+  ];
   const resumeWords = (flags: Flags): string[] => ['resume', dir, ...flagWords(flags)];
   const gossamer = (...args: readonly string[]): Promise<Ran> => runBinary(args, { cwd: home });
   return {
-    home, dir, seedFile, world, served, crawlWords, gossamer,
+    home,
+    dir,
+    seedFile,
+    world,
+    served,
+    crawlWords,
+    gossamer,
     crawl: (flags) => gossamer(...crawlWords(flags)),
     startCrawl: (flags) => startBinary(crawlWords(flags), { cwd: home }),
     resume: (flags = {}) => gossamer(...resumeWords(flags)),
@@ -107,7 +135,10 @@ const stageOf = (home: string, world: World, served: ServedWorld): Stage => {
     pages: async (flags = {}) => {
       const ran = await gossamer('pages', dir, '--format', 'jsonl', ...flagWords(flags));
       assert.equal(ran.code, 0, ran.stderr);
-      return ran.stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as PageRow);
+      return ran.stdout
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as PageRow);
     },
     report: () => served.record.report({ delayMs: DELAY_MS }),
     close: async () => {
@@ -126,7 +157,10 @@ export const assertCode = (ran: Ran, code: number): void =>
 export const assertAddsUp = (status: Status): void => {
   const { known, waiting, leased, parked, held, settled } = status;
   assert.equal(known, waiting + leased + parked + held + settled);
-  assert.equal(settled, Object.values(status.settledByOutcome).reduce((sum, n) => sum + n, 0));
+  assert.equal(
+    settled,
+    Object.values(status.settledByOutcome).reduce((sum, n) => sum + n, 0),
+  );
 };
 
 type Fault = 'tooEarly' | 'overlaps' | 'forbidden' | 'twice' | 'missing' | 'unexpected' | 'beforeRobots';
@@ -134,7 +168,8 @@ type Fault = 'tooEarly' | 'overlaps' | 'forbidden' | 'twice' | 'missing' | 'unex
 /** The small web has nothing to complain about, but for what is named. */
 export const assertNoFault = (report: Report, ...but: readonly Fault[]): void => {
   const { tooEarly, overlaps, forbidden, twice, missing, unexpected, beforeRobots } = report;
-  const faults = Object.entries({ tooEarly, overlaps, forbidden, twice, missing, unexpected, beforeRobots })
-    .filter(([name, found]) => found.length > 0 && !but.includes(name as Fault));
+  const faults = Object.entries({ tooEarly, overlaps, forbidden, twice, missing, unexpected, beforeRobots }).filter(
+    ([name, found]) => found.length > 0 && !but.includes(name as Fault),
+  );
   assert.deepEqual(Object.fromEntries(faults), {});
 };

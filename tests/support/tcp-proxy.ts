@@ -49,9 +49,10 @@ export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
     mend: () => void (isCut = false),
     swallowAnswer: () => new Promise((resolve) => (swallowed = resolve)),
     spareAnswer: () => void (swallowed = null),
-    close: () => new Promise((resolve) => {
-      cut();
-      server.close(() => resolve());
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        cut();
+        server.close(() => resolve());
+      }),
   };
 };

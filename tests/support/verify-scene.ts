@@ -40,9 +40,18 @@ export interface Scene {
   verify(repair?: boolean): Promise<VerifyReport>;
 }
 
-export const makeScene = async (keep: Keep = 'all'): Promise<{ open: <T>(story: (scene: Scene) => Promise<T>) => Promise<T>; remove: () => void }> => {
+export const makeScene = async (
+  keep: Keep = 'all',
+): Promise<{ open: <T>(story: (scene: Scene) => Promise<T>) => Promise<T>; remove: () => void }> => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-verify-'));
-  await makeCrawl({ dir: join(home, 'sound'), sites: 7, pages: PAGES, waiting: WAITING, keep, fileBytesMax: FILE_BYTES_MAX });
+  await makeCrawl({
+    dir: join(home, 'sound'),
+    sites: 7,
+    pages: PAGES,
+    waiting: WAITING,
+    keep,
+    fileBytesMax: FILE_BYTES_MAX,
+  });
   let copies = 0;
   return {
     open: async (story) => {
@@ -65,9 +74,14 @@ const sceneOf = (dir: string): Scene => {
     }
   };
   return {
-    dir, path, sql,
+    dir,
+    path,
+    sql,
     files: () => readdirSync(join(dir, 'warc')).toSorted(),
-    pageIn: (file) => sql("SELECT * FROM page WHERE file = ? AND digest <> '' ORDER BY offset LIMIT 1 OFFSET 2", file)[0] as PageRow & { file: string },
+    pageIn: (file) =>
+      sql("SELECT * FROM page WHERE file = ? AND digest <> '' ORDER BY offset LIMIT 1 OFFSET 2", file)[0] as PageRow & {
+        file: string;
+      },
     tally: (change) => {
       const [row] = sql("SELECT value FROM meta WHERE name = 'tally'") as [{ value: string }];
       const tally = JSON.parse(row.value) as Record<string, unknown>;
@@ -85,8 +99,13 @@ const sceneOf = (dir: string): Scene => {
 
 /** Everything that a check could change, so that one can see that it did not. */
 export const snapshotOf = (dir: string): string =>
-  readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => !/crawl\.lock|-shm$|-wal$/.test(name)).toSorted()
-    .map((name) => (statSync(join(dir, name)).isFile() ? `${name} ${readFileSync(join(dir, name)).toString('base64')}` : name)).join('\n');
+  readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !/crawl\.lock|-shm$|-wal$/.test(name))
+    .toSorted()
+    .map((name) =>
+      statSync(join(dir, name)).isFile() ? `${name} ${readFileSync(join(dir, name)).toString('base64')}` : name,
+    )
+    .join('\n');
 
 /** What is named, without its file name in front. */
 export const namedIn = ({ found }: VerifyReport): string[] => found.named.map(({ says }) => says);
@@ -112,8 +131,16 @@ export const assertGoesOn = async (scene: Scene, keep: Keep = 'all'): Promise<vo
   assert.deepEqual([last.found.named, last.found.left], [[], []]);
   const counts = liveRecords(scene.dir, keep);
   const pages = scene.sql("SELECT url FROM page WHERE outcome = 'fetched'") as { url: string }[];
-  assert.deepEqual([...counts].filter(([, count]) => count !== 1), [], 'archived more than once');
-  assert.deepEqual(pages.filter(({ url }) => !counts.has(url)), [], 'not archived');
+  assert.deepEqual(
+    [...counts].filter(([, count]) => count !== 1),
+    [],
+    'archived more than once',
+  );
+  assert.deepEqual(
+    pages.filter(({ url }) => !counts.has(url)),
+    [],
+    'not archived',
+  );
   assert.equal(counts.size, pages.length);
 };
 
@@ -128,7 +155,11 @@ const liveRecords = (dir: string, keep: Keep): Map<string, number> => {
     for (const hole of [...holes, { offset: statSync(path).size, bytes: 0 }]) {
       for (const { offset, headers } of readRecords(path, from, hole.offset)) {
         if (offset === 0) assert.equal(headers['warc-type'], 'warcinfo');
-        if (headers['gossamer-kind'] === 'robots' || headers['warc-type'] !== (keep === 'all' ? 'response' : 'conversion')) continue;
+        if (
+          headers['gossamer-kind'] === 'robots' ||
+          headers['warc-type'] !== (keep === 'all' ? 'response' : 'conversion')
+        )
+          continue;
         const url = headers['warc-target-uri'] ?? '';
         counts.set(url, (counts.get(url) ?? 0) + 1);
       }

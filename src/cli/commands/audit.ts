@@ -44,7 +44,8 @@ export const auditCommand: Command = {
 const siteGiven = (text: string | undefined): string | null => {
   if (text === undefined) return null;
   const address = canonicalize(/^https?:\/\//i.test(text) ? text : `http://${text}`);
-  if (typeof address === 'string') throw new UsageError(`--site "${text}" is not understood: write a domain, such as example.org`);
+  if (typeof address === 'string')
+    throw new UsageError(`--site "${text}" is not understood: write a domain, such as example.org`);
   return siteOf(address.host);
 };
 
@@ -69,10 +70,14 @@ const showProgress = (isJson: boolean): { show: (progress: AuditProgress) => voi
 
 const lineOf = ({ phase, done, total }: AuditProgress): string => {
   switch (phase) {
-    case 'ledger': return `reading the ledger: ${writeCount(done)} of ${plural(total, 'file')}`;
-    case 'archive': return `looking for robots.txt in the archive: ${writeBytes(done)} of ${writeBytes(total)}${total > 0 ? ` (${Math.floor((100 * done) / total)} %)` : ''}`;
-    case 'judging': return `judging: ${plural(done, 'call')}`;
-    default: return phase satisfies never;
+    case 'ledger':
+      return `reading the ledger: ${writeCount(done)} of ${plural(total, 'file')}`;
+    case 'archive':
+      return `looking for robots.txt in the archive: ${writeBytes(done)} of ${writeBytes(total)}${total > 0 ? ` (${Math.floor((100 * done) / total)} %)` : ''}`;
+    case 'judging':
+      return `judging: ${plural(done, 'call')}`;
+    default:
+      return phase satisfies never;
   }
 };
 
@@ -81,16 +86,33 @@ const textOf = (dirs: readonly string[], report: AuditReport): string[] => {
   if (tally) return letterOf({ ...report, tally }, readIdentity(dirs[0]!).settings).map(clean);
   return [
     ...findings.violations.map(({ kind, says }) => `${red('violation')} ${kind}: ${clean(says)}`),
-    ...(findings.count > findings.violations.length ? [`${red('violation')}: and ${writeCount(findings.count - findings.violations.length)} more`] : []),
+    ...(findings.count > findings.violations.length
+      ? [`${red('violation')}: and ${writeCount(findings.count - findings.violations.length)} more`]
+      : []),
     ...damage.map((says) => `${red('damage')}: ${clean(says)}`),
-    ...(Object.entries(findings.unchecked) as [UncheckedReason, number][]).map(([reason, n]) => `not checked: the robots decision of ${plural(n, 'call')}: ${UNCHECKED[reason]}`),
+    ...(Object.entries(findings.unchecked) as [UncheckedReason, number][]).map(
+      ([reason, n]) => `not checked: the robots decision of ${plural(n, 'call')}: ${UNCHECKED[reason]}`,
+    ),
     ...remarks.map((text) => `note: ${text}`),
     bold(`${plural(calls, 'call')}, ${plural(sites, 'site')}, ${plural(findings.count, 'violation')}`),
   ];
 };
 
 const objectOf = (dirs: readonly string[], { findings, tally, ...report }: AuditReport): object => ({
-  dirs, ...report,
-  violationCount: findings.count, violationsByKind: findings.byKind, violations: findings.violations, unchecked: findings.unchecked,
-  ...(tally ? { site: { ...tally, userAgents: [...tally.userAgents], delaysMs: [...tally.delaysMs], shortestGapMs: tally.gaps > 0 ? tally.shortestGapMs : null } } : {}),
+  dirs,
+  ...report,
+  violationCount: findings.count,
+  violationsByKind: findings.byKind,
+  violations: findings.violations,
+  unchecked: findings.unchecked,
+  ...(tally
+    ? {
+        site: {
+          ...tally,
+          userAgents: [...tally.userAgents],
+          delaysMs: [...tally.delaysMs],
+          shortestGapMs: tally.gaps > 0 ? tally.shortestGapMs : null,
+        },
+      }
+    : {}),
 });

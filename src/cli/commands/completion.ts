@@ -7,7 +7,11 @@ import { fishScript } from '../completion/fish.ts';
 import { completedOf, type Completed } from '../completion/words.ts';
 import { zshScript } from '../completion/zsh.ts';
 
-const SCRIPTS: Readonly<Record<string, (commands: readonly Completed[]) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
+const SCRIPTS: Readonly<Record<string, (commands: readonly Completed[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
 const SHELLS = Object.keys(SCRIPTS);
 
 /** The commands are asked for when it runs: this one is among them. */
@@ -21,7 +25,10 @@ export const completionCommand = (commands: () => readonly Command[]): Command =
     const [shell = '', ...rest] = words;
     if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many`);
     const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-    if (!script) throw new UsageError(`${shell === '' ? 'the shell is missing' : `there is no completion for "${shell}"`}: choose one of ${SHELLS.join(', ')}`);
+    if (!script)
+      throw new UsageError(
+        `${shell === '' ? 'the shell is missing' : `there is no completion for "${shell}"`}: choose one of ${SHELLS.join(', ')}`,
+      );
     process.stdout.write(script(completedOf(commands())));
     return 0;
   },

@@ -36,7 +36,11 @@ export const configCommand: Command = {
     const stored = dir === undefined ? {} : readIdentity(dir).settings;
     const file = await configOf(read);
     const settings = sourced({ crawl: stored, file: file.settings, flag: givenSettings(read) });
-    console.log(read.switches.has('json') ? JSON.stringify(objectOf(settings, file), null, 2) : linesOf(settings, file).join('\n'));
+    console.log(
+      read.switches.has('json')
+        ? JSON.stringify(objectOf(settings, file), null, 2)
+        : linesOf(settings, file).join('\n'),
+    );
     return 0;
   },
 };
@@ -44,27 +48,39 @@ export const configCommand: Command = {
 type Given = Readonly<Record<Exclude<Source, 'default'>, Readonly<Partial<Settings>>>>;
 
 const sourced = (given: Given): Map<SettingName, Sourced> =>
-  new Map(SETTINGS_SHOWN.map((name) => {
-    const from = SOURCES.findLast((source) => source !== 'default' && given[source][name] !== undefined) ?? 'default';
-    const value = from === 'default' ? fallbackOf(name, availableParallelism()) : given[from][name];
-    // An address that nobody gave yet is no mistake here.
-    if (name !== 'email' || value !== '') checkSetting(name, value);
-    // A path on the command line is relative to where it is typed; the printed file may lie elsewhere.
-    const isRelative = name === 'hooks' && from === 'flag' && value !== '' && !String(value).startsWith('file:');
-    return [name, { value: isRelative ? resolve(String(value)) : writeSetting(name, value), from }];
-  }));
+  new Map(
+    SETTINGS_SHOWN.map((name) => {
+      const from = SOURCES.findLast((source) => source !== 'default' && given[source][name] !== undefined) ?? 'default';
+      const value = from === 'default' ? fallbackOf(name, availableParallelism()) : given[from][name];
+      // An address that nobody gave yet is no mistake here.
+      if (name !== 'email' || value !== '') checkSetting(name, value);
+      // A path on the command line is relative to where it is typed; the printed file may lie elsewhere.
+      const isRelative = name === 'hooks' && from === 'flag' && value !== '' && !String(value).startsWith('file:');
+      return [name, { value: isRelative ? resolve(String(value)) : writeSetting(name, value), from }];
+    }),
+  );
 
 /** What a file says beside the settings. */
 const besides = ({ dir, seeds, excludeFile }: FileConfig): Readonly<Record<keyof typeof FILE_NAMES, Written>> => ({
-  'dir': dir, 'seeds': seeds?.file ?? seeds?.urls ?? null, 'exclude-file': excludeFile,
+  dir: dir,
+  seeds: seeds?.file ?? seeds?.urls ?? null,
+  'exclude-file': excludeFile,
 });
 
 const objectOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig): Record<string, Sourced> => ({
-  ...Object.fromEntries(Object.entries(besides(file)).filter(([, value]) => value !== null).map(([name, value]) => [name, { value, from: 'file' }])),
+  ...Object.fromEntries(
+    Object.entries(besides(file))
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, { value, from: 'file' }]),
+  ),
   ...Object.fromEntries([...settings].map(([name, one]) => [SETTINGS[name].flag, one])),
 });
 
-const EXAMPLES: Readonly<Record<keyof typeof FILE_NAMES, string>> = { 'dir': './crawl', 'seeds': 'seeds.txt', 'exclude-file': 'exclude.txt' };
+const EXAMPLES: Readonly<Record<keyof typeof FILE_NAMES, string>> = {
+  dir: './crawl',
+  seeds: 'seeds.txt',
+  'exclude-file': 'exclude.txt',
+};
 
 const linesOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig): string[] => {
   const beside = besides(file);
@@ -78,8 +94,11 @@ const linesOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig):
       beside[name] === null ? `# ${name}: ${EXAMPLES[name]}` : `${name}: ${yamlOf(beside[name])} # file`,
     ]),
     ...GROUPS.flatMap((group) => [
-      '', `## ${group}`,
-      ...[...settings].filter(([name]) => groupOf(name) === group).flatMap(([name, one]) => [`# ${SETTINGS[name].says}`, lineOf(name, one)]),
+      '',
+      `## ${group}`,
+      ...[...settings]
+        .filter(([name]) => groupOf(name) === group)
+        .flatMap(([name, one]) => [`# ${SETTINGS[name].says}`, lineOf(name, one)]),
     ]),
   ];
 };
@@ -93,5 +112,9 @@ const lineOf = (name: SettingName, { value, from }: Sourced): string => {
 /** Plain where that is safe; JSON in quotes is YAML too. */
 const yamlOf = (value: Written): string => {
   if (value === null) return NO_LIMIT;
-  return typeof value === 'string' && /^\d+[a-z]+$/i.test(value) ? value : typeof value === 'string' || Array.isArray(value) ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' && /^\d+[a-z]+$/i.test(value)
+    ? value
+    : typeof value === 'string' || Array.isArray(value)
+      ? JSON.stringify(value)
+      : String(value);
 };

@@ -15,7 +15,13 @@ const OUTPUT: Group = 'Output';
 const FLAGS: readonly Flag[] = [
   { ...CONFIG_FLAG, group: WHAT },
   { name: 'dir', value: 'DIR', group: WHAT, says: 'where the crawl lives (default ./crawl)' },
-  { name: 'url', value: 'URL', repeatable: true, group: WHAT, says: 'a seed, instead of or beside the file; repeatable' },
+  {
+    name: 'url',
+    value: 'URL',
+    repeatable: true,
+    group: WHAT,
+    says: 'a seed, instead of or beside the file; repeatable',
+  },
   { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to call: a domain or a host per line' },
 ];
 
@@ -23,7 +29,12 @@ export const crawlCommand: Command = {
   name: 'crawl',
   usage: 'crawl <seed-file> --email ADDRESS [flags]',
   says: 'Start a crawl. A seed is a domain, a host or a URL; one a line, # for comments.',
-  flags: [...SETTING_FLAGS.slice(0, 1), ...FLAGS, ...SETTING_FLAGS.slice(1), ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT }))],
+  flags: [
+    ...SETTING_FLAGS.slice(0, 1),
+    ...FLAGS,
+    ...SETTING_FLAGS.slice(1),
+    ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT })),
+  ],
   example: 'gossamer crawl seeds.txt --email you@example.org --max-pages 10000',
   run: async (read) => {
     const shown = readShown(read);
@@ -45,6 +56,7 @@ const seedsOf = (read: Read, file: FileConfig): SeedSource => {
   const urls = read.values.get('url') ?? [];
   if (rest.length > 0) throw new UsageError(`one seed file, please: "${rest[0]}" is one too many`);
   if (seedFile !== undefined || urls.length > 0) return { file: seedFile ?? null, urls };
-  if (file.seeds === null) throw new UsageError('seeds are missing: give a seed file, or --url URL, or name them in the --config file');
+  if (file.seeds === null)
+    throw new UsageError('seeds are missing: give a seed file, or --url URL, or name them in the --config file');
   return file.seeds;
 };

@@ -14,7 +14,10 @@ export const crawlDirOf = ({ words }: Read, more = 0): string => {
 };
 
 /** Opens the crawl's store to read it, and closes it whatever happens. */
-export const withReader = async <T>(dir: string, work: (reader: Reader, identity: Identity) => T | Promise<T>): Promise<T> => {
+export const withReader = async <T>(
+  dir: string,
+  work: (reader: Reader, identity: Identity) => T | Promise<T>,
+): Promise<T> => {
   const { reader, identity } = await openReader(dir);
   try {
     return await work(reader, identity);

@@ -22,7 +22,14 @@ export const explainCommand: Command = {
     const url = read.words[1];
     if (url === undefined) throw new UsageError('the URL is missing: gossamer explain <dir> <url>');
     return withReader(dir, async (reader, { settings }) => {
-      const explanation = await explain({ dir, url, settings, reader, now: Date.now(), running: Boolean(lockOwner(dir)) });
+      const explanation = await explain({
+        dir,
+        url,
+        settings,
+        reader,
+        now: Date.now(),
+        running: Boolean(lockOwner(dir)),
+      });
       console.log(read.switches.has('json') ? JSON.stringify(objectOf(explanation)) : textOf(explanation));
       return explanation.state === 'unknown' ? 1 : 0;
     });
@@ -37,12 +44,17 @@ const objectOf = ({ view, robots, scope, callAt, ...rest }: Explanation): Record
   robots: robots && { ...robots, fetchedAt: timeOf(robots.fetchedAt) },
   callAt: timeOf(callAt),
   page: view?.page ? { ...view.page, at: timeOf(view.page.at) } : null,
-  line: view?.open ? { ahead: view.open.ahead, tries: view.open.tries, depth: view.open.link.depth, via: view.open.link.via } : null,
+  line: view?.open
+    ? { ahead: view.open.ahead, tries: view.open.tries, depth: view.open.link.depth, via: view.open.link.via }
+    : null,
   site: view?.site ? siteObject(view.site) : null,
 });
 
-const siteObject = ({ dueAt, next: _, leased, ...site }: SiteView): Record<string, unknown> =>
-  ({ ...site, dueAt: timeOf(dueAt), leased: leased || null });
+const siteObject = ({ dueAt, next: _, leased, ...site }: SiteView): Record<string, unknown> => ({
+  ...site,
+  dueAt: timeOf(dueAt),
+  leased: leased || null,
+});
 
 const textOf = (explanation: Explanation): string => {
   const { url, answer, notes, advice } = explanation;
@@ -51,7 +63,11 @@ const textOf = (explanation: Explanation): string => {
     bold(clean(url)),
     ...wrapped(clean(answer), 2),
     '',
-    ...rows.map(([name, text]) => wrapped(clean(text), MARGIN).join('\n').replace(' '.repeat(MARGIN), `  ${dim(name.padEnd(MARGIN - 2))}`)),
+    ...rows.map(([name, text]) =>
+      wrapped(clean(text), MARGIN)
+        .join('\n')
+        .replace(' '.repeat(MARGIN), `  ${dim(name.padEnd(MARGIN - 2))}`),
+    ),
     ...advice.map((command, i) => `  ${dim((i === 0 ? 'try' : '').padEnd(MARGIN - 2))}${command}`),
   ].join('\n');
 };
@@ -64,24 +80,31 @@ const factsOf = ({ reason, state, view, robots }: Explanation): [string, string]
   if (page && page.tries > 1) rows.push(['tries', String(page.tries)]);
   if (view?.open && view.open.tries > 0) rows.push(['tries', `${view.open.tries} of ${TRIES_MAX}`]);
   if (robots) rows.push(['robots', `${robots.allowed ? 'allows it' : 'forbids it'}: ${robots.rule}`]);
-  if (robots) rows.push(['', `${robots.origin}/robots.txt, read ${ageOf(robots.fetchedAt)} ago${robots.stale ? '; stale, to be asked for again' : ''}`]);
+  if (robots)
+    rows.push([
+      '',
+      `${robots.origin}/robots.txt, read ${ageOf(robots.fetchedAt)} ago${robots.stale ? '; stale, to be asked for again' : ''}`,
+    ]);
   if (view?.site) rows.push(['site', siteWords(view.site)]);
   return rows;
 };
 
 const ageOf = (at: number): string => writeDuration(Math.max(0, Date.now() - at));
 
-const siteWords = ({ site, state, pages, waiting, delayMs, failures }: SiteView): string => [
-  `${site}, ${state}`,
-  `${writeCount(pages)} ${pages === 1 ? 'page' : 'pages'}`,
-  `${writeCount(waiting)} ${waiting === 1 ? 'link' : 'links'} in line`,
-  ...(delayMs > 0 ? [`a delay of ${writeDuration(delayMs)}`] : []),
-  ...(failures > 0 ? [`${failures} ${failures === 1 ? 'failure' : 'failures'} in a row`] : []),
-].join(', ');
+const siteWords = ({ site, state, pages, waiting, delayMs, failures }: SiteView): string =>
+  [
+    `${site}, ${state}`,
+    `${writeCount(pages)} ${pages === 1 ? 'page' : 'pages'}`,
+    `${writeCount(waiting)} ${waiting === 1 ? 'link' : 'links'} in line`,
+    ...(delayMs > 0 ? [`a delay of ${writeDuration(delayMs)}`] : []),
+    ...(failures > 0 ? [`${failures} ${failures === 1 ? 'failure' : 'failures'} in a row`] : []),
+  ].join(', ');
 
 const MARGIN = 12;
 /** Lines of text are easier to read when they are not much longer than this. */
 const COLUMNS_MAX = 100;
 
 const wrapped = (text: string, margin: number): string[] =>
-  wrap(text, Math.min(process.stdout.columns || COLUMNS_MAX, COLUMNS_MAX) - margin).map((line) => ' '.repeat(margin) + line);
+  wrap(text, Math.min(process.stdout.columns || COLUMNS_MAX, COLUMNS_MAX) - margin).map(
+    (line) => ' '.repeat(margin) + line,
+  );

@@ -19,7 +19,11 @@ export const exportCommand: Command = {
   usage: 'export <dir> --format FORMAT [--out FILE] [--links] [flags]',
   says: 'Write settled pages, or their links, for other programs: to FILE, which is there when it is whole, or to the output; also while the crawl runs. docs/reference/export.md has the columns.',
   flags: [
-    { name: 'format', value: EXPORT_FORMATS.join('|'), says: 'tables for DuckDB and others, or the index that pywb reads' },
+    {
+      name: 'format',
+      value: EXPORT_FORMATS.join('|'),
+      says: 'tables for DuckDB and others, or the index that pywb reads',
+    },
     { name: 'out', value: 'FILE', says: 'where to; parquet needs it, the others go to the output without it' },
     { name: 'force', says: 'replace FILE if it is there' },
     { name: 'links', says: 'the links of the pages instead, if the crawl ran with --keep-links' },
@@ -32,8 +36,10 @@ export const exportCommand: Command = {
     const path = read.values.get('out')?.[0];
     const links = read.switches.has('links');
     const filter = filterOf(read);
-    if (path === undefined && format === 'parquet') throw new UsageError('--format parquet is for a file: give its name by --out, such as --out pages.parquet');
-    if (path === undefined && read.switches.has('force')) throw new UsageError('--force replaces the file of --out, which is missing');
+    if (path === undefined && format === 'parquet')
+      throw new UsageError('--format parquet is for a file: give its name by --out, such as --out pages.parquet');
+    if (path === undefined && read.switches.has('force'))
+      throw new UsageError('--force replaces the file of --out, which is missing');
     return withReader(dir, async (reader, identity) => {
       checkExport({ dir, identity, format, links });
       const file = path === undefined ? null : new OutFile(path, read.switches.has('force'));
@@ -41,9 +47,20 @@ export const exportCommand: Command = {
       const progress = createQuietProgress(createTerminal(process.stderr));
       try {
         const exported = await exportCrawl({
-          dir, identity, reader, format, links, filter, out: file ?? outputUntil(stop.signal), signal: stop.signal,
+          dir,
+          identity,
+          reader,
+          format,
+          links,
+          filter,
+          out: file ?? outputUntil(stop.signal),
+          signal: stop.signal,
           sortDir: path === undefined ? tmpdir() : dirname(resolve(path)),
-          onProgress: ({ done, total }) => progress.show(() => `exporting: ${writeCount(done)} of ${writeCount(total)} pages (${Math.floor((100 * done) / total)} %)`),
+          onProgress: ({ done, total }) =>
+            progress.show(
+              () =>
+                `exporting: ${writeCount(done)} of ${writeCount(total)} pages (${Math.floor((100 * done) / total)} %)`,
+            ),
         });
         progress.release();
         file?.keep();
@@ -52,7 +69,9 @@ export const exportCommand: Command = {
       } catch (error) {
         progress.release();
         if (!stop.signal.aborted) throw error;
-        console.error(`gossamer: stopped${path === undefined ? '; the output is not whole' : `; "${path}" was not written`}`);
+        console.error(
+          `gossamer: stopped${path === undefined ? '; the output is not whole' : `; "${path}" was not written`}`,
+        );
         return 3;
       } finally {
         file?.drop();
@@ -65,7 +84,8 @@ export const exportCommand: Command = {
 const formatOf = ({ values }: Read): ExportFormat => {
   const format = values.get('format')?.[0];
   if (format === undefined) throw new UsageError(`--format is missing: choose one of ${EXPORT_FORMATS.join(', ')}`);
-  if (!EXPORT_FORMATS.includes(format as ExportFormat)) throw new UsageError(`--format "${format}" is not known: choose one of ${EXPORT_FORMATS.join(', ')}`);
+  if (!EXPORT_FORMATS.includes(format as ExportFormat))
+    throw new UsageError(`--format "${format}" is not known: choose one of ${EXPORT_FORMATS.join(', ')}`);
   return format as ExportFormat;
 };
 
@@ -93,8 +113,15 @@ const listenForSignals = (): { signal: AbortSignal; release: () => void } => {
 };
 
 /** What a person should know about it; what was written to the output speaks for itself. */
-const notesOn = ({ rows, elsewhere, cut }: Exported, { dir, links, path }: { dir: string; links: boolean; path: string | undefined }): string[] => [
+const notesOn = (
+  { rows, elsewhere, cut }: Exported,
+  { dir, links, path }: { dir: string; links: boolean; path: string | undefined },
+): string[] => [
   ...(path === undefined ? [] : [`${writeCount(rows)} ${links ? 'links' : 'pages'} in ${path}`]),
-  ...(elsewhere > 0 ? [`the archive of ${writeCount(elsewhere)} pages is not in "${dir}": export their links from the directories of the other processes of this crawl`] : []),
+  ...(elsewhere > 0
+    ? [
+        `the archive of ${writeCount(elsewhere)} pages is not in "${dir}": export their links from the directories of the other processes of this crawl`,
+      ]
+    : []),
   ...(cut > 0 ? [`${writeCount(cut)} links are missing: their pages had more than is kept of one`] : []),
 ];

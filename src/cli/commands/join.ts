@@ -11,7 +11,9 @@ import { crawlDirOf } from './dir.ts';
 const WHAT: Group = 'What is crawled';
 const OUTPUT: Group = 'Output';
 
-const FLAGS: readonly Flag[] = [{ ...CONFIG_FLAG, group: WHAT, says: 'settings from a file; its seeds are left alone' }];
+const FLAGS: readonly Flag[] = [
+  { ...CONFIG_FLAG, group: WHAT, says: 'settings from a file; its seeds are left alone' },
+];
 
 export const joinCommand: Command = {
   name: 'join',

@@ -20,13 +20,22 @@ const DRAW_MS = 200;
 export const migrateCommand: Command = {
   name: 'migrate',
   usage: 'migrate <dir> --to WHERE [--from WHERE] [--name NAME] [--shards N]',
-  says: 'Move a stopped crawl to another store, or to another number of shards: every link, page, site and clock. The crawl stays where it is until ' +
+  says:
+    'Move a stopped crawl to another store, or to another number of shards: every link, page, site and clock. The crawl stays where it is until ' +
     'the copy is whole, so a move that was interrupted is simply run again. The archive stays in <dir>; passwords can be in GOSSAMER_STORE (from) and GOSSAMER_STORE_TO.',
   flags: [
-    { name: 'to', value: 'WHERE', says: 'sqlite (in the directory), redis://HOST or postgres://HOST/DB; left away with --shards: where it is' },
+    {
+      name: 'to',
+      value: 'WHERE',
+      says: 'sqlite (in the directory), redis://HOST or postgres://HOST/DB; left away with --shards: where it is',
+    },
     { name: 'from', value: 'WHERE', says: 'where it is now, which the crawl knows: checked, and good for a password' },
     { name: SETTINGS.name.flag, value: 'NAME', says: SETTINGS.name.says },
-    { name: 'shards', value: 'N', says: `slices that the sites are dealt into, 1 to ${SHARDS_MAX} (default: as it has now)` },
+    {
+      name: 'shards',
+      value: 'N',
+      says: `slices that the sites are dealt into, 1 to ${SHARDS_MAX} (default: as it has now)`,
+    },
   ],
   example: 'gossamer migrate ./crawl --to redis://127.0.0.1 && gossamer resume ./crawl',
   run: async (read) => {
@@ -38,8 +47,14 @@ export const migrateCommand: Command = {
     process.on('SIGINT', stop).on('SIGTERM', stop);
     try {
       const migrated = await migrateCrawl({
-        dir, from: valueOf(read, 'from'), to: valueOf(read, 'to'), name: valueOf(read, SETTINGS.name.flag), shards: shardsOf(read),
-        say: terminal.warn, onProgress: showProgress(terminal), stop: stopping.signal,
+        dir,
+        from: valueOf(read, 'from'),
+        to: valueOf(read, 'to'),
+        name: valueOf(read, SETTINGS.name.flag),
+        shards: shardsOf(read),
+        say: terminal.warn,
+        onProgress: showProgress(terminal),
+        stop: stopping.signal,
       });
       terminal.draw([]);
       console.log(linesOf(dir, migrated).join('\n'));
@@ -79,8 +94,10 @@ const lineOf = ({ phase, links, linksTotal, pages, pagesTotal }: MoveProgress, e
   if (phase === 'finishing') return 'all is copied: indexes and counters are next';
   const total = linksTotal + pagesTotal;
   const rate = ((links + pages) * 1_000) / elapsedMs;
-  return `moved ${writeCount(links)} of ${writeCount(linksTotal)} waiting links, ${writeCount(pages)} of ${writeCount(pagesTotal)} pages` +
-    `${total > 0 ? ` (${Math.floor((100 * (links + pages)) / total)} %)` : ''}, ${writeCount(rate)}/s`;
+  return (
+    `moved ${writeCount(links)} of ${writeCount(linksTotal)} waiting links, ${writeCount(pages)} of ${writeCount(pagesTotal)} pages` +
+    `${total > 0 ? ` (${Math.floor((100 * (links + pages)) / total)} %)` : ''}, ${writeCount(rate)}/s`
+  );
 };
 
 const linesOf = (dir: string, migrated: Migrated): string[] => {
@@ -88,22 +105,28 @@ const linesOf = (dir: string, migrated: Migrated): string[] => {
     case 'stopped':
       return [`stopped; the crawl "${dir}" is where it was. Run it again to move it`];
     case 'finished':
-      return [bold(`Crawl ${dir} was moved to ${migrated.store} before; the rest is put away now`), ...leftLines(migrated.left)];
+      return [
+        bold(`Crawl ${dir} was moved to ${migrated.store} before; the rest is put away now`),
+        ...leftLines(migrated.left),
+      ];
     case 'moved':
       return [
         bold(`Crawl ${dir} was moved to ${placeOf(migrated.to)}`),
         ...tableOf(migrated.from, migrated.to),
         ...leftLines(migrated.left),
-        dim('  go on'), `    gossamer resume ${dir}`,
+        dim('  go on'),
+        `    gossamer resume ${dir}`,
       ];
     default:
       return migrated satisfies never;
   }
 };
 
-const placeOf = ({ store, name, shards }: Side): string => `${store}${store.includes('://') ? ` as "${name}"` : ''}, ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
+const placeOf = ({ store, name, shards }: Side): string =>
+  `${store}${store.includes('://') ? ` as "${name}"` : ''}, ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
 
-const leftLines = (left: readonly string[]): string[] => left.map((path) => `  ${path} is what it was before: delete it when you do not need it`);
+const leftLines = (left: readonly string[]): string[] =>
+  left.map((path) => `  ${path} is what it was before: delete it when you do not need it`);
 
 const ROWS: readonly (readonly [string, (census: Census) => string])[] = [
   ['pages', (census) => writeCount(census.pages)],
@@ -118,5 +141,7 @@ const ROWS: readonly (readonly [string, (census: Census) => string])[] = [
 
 const tableOf = (from: Side, to: Side): string[] => [
   `  ${''.padEnd(10)}${'before'.padStart(14)}${'after'.padStart(14)}`,
-  ...ROWS.map(([name, write]) => `  ${name.padEnd(10)}${write(from.census).padStart(14)}${write(to.census).padStart(14)}`),
+  ...ROWS.map(
+    ([name, write]) => `  ${name.padEnd(10)}${write(from.census).padStart(14)}${write(to.census).padStart(14)}`,
+  ),
 ];

@@ -12,10 +12,7 @@ export const pagesCommand: Command = {
   name: 'pages',
   usage: 'pages <dir> [flags]',
   says: 'List settled pages in the order they were settled: URL, outcome, status, time, type, bytes, title, redirect target, place in the WARC.',
-  flags: [
-    ...FILTER_FLAGS,
-    { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' },
-  ],
+  flags: [...FILTER_FLAGS, { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' }],
   example: 'gossamer pages ./crawl --status 404 --format csv > missing.csv',
   run: async (read) => {
     const dir = crawlDirOf(read);
@@ -52,11 +49,19 @@ const HEADS: Readonly<Record<Format, string>> = {
 };
 
 const WRITERS: Readonly<Record<Format, (page: PlacedPage) => string>> = {
-  jsonl: (page) => JSON.stringify({ ...page, at: new Date(page.at).toISOString(), extracted: readExtracted(page.extracted) }),
+  jsonl: (page) =>
+    JSON.stringify({ ...page, at: new Date(page.at).toISOString(), extracted: readExtracted(page.extracted) }),
   csv: (page) => COLUMNS.map(([, value]) => cell(value(page))).join(','),
   table: (page) => {
     const place = page.place ? `${page.place.file}:${page.place.offset}` : '';
-    const more = [page.contentType, page.title && JSON.stringify(page.title), page.redirect && `-> ${page.redirect}`, place].filter(Boolean).join('  ');
+    const more = [
+      page.contentType,
+      page.title && JSON.stringify(page.title),
+      page.redirect && `-> ${page.redirect}`,
+      place,
+    ]
+      .filter(Boolean)
+      .join('  ');
     return `${String(page.status ?? '-').padEnd(6)} ${page.outcome.padEnd(16)} ${new Date(page.at).toISOString().slice(0, TIME_CHARS)} ${String(page.bytes).padStart(9)}  ${page.url}  ${clean(more)}`;
   },
 };

@@ -23,7 +23,11 @@ export const resumeCommand: Command = {
   name: 'resume',
   usage: 'resume <dir> [flags]',
   says: 'Go on with a crawl that was stopped, killed, or reached a limit. Its settings are in it; those given here replace them for good.',
-  flags: [...FLAGS, ...SETTING_FLAGS.map((flag) => (flag.name === 'store' ? { ...flag, rare: true } : flag)), ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT }))],
+  flags: [
+    ...FLAGS,
+    ...SETTING_FLAGS.map((flag) => (flag.name === 'store' ? { ...flag, rare: true } : flag)),
+    ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT })),
+  ],
   example: 'gossamer resume ./crawl --max-pages 20000',
   run: async (read) => {
     const shown = readShown(read);

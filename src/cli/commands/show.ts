@@ -26,7 +26,9 @@ export const showCommand: Command = {
     const raw = read.words[1];
     if (raw === undefined) throw new UsageError('the URL is missing: gossamer show <dir> <url>');
     // Without a scheme it may be known by either.
-    const addresses = (raw.includes('://') ? [raw] : [`https://${raw}`, `http://${raw}`]).map((text) => canonicalize(text)).filter((one) => typeof one !== 'string');
+    const addresses = (raw.includes('://') ? [raw] : [`https://${raw}`, `http://${raw}`])
+      .map((text) => canonicalize(text))
+      .filter((one) => typeof one !== 'string');
     const first = addresses[0];
     if (!first) throw new UsageError(`"${raw}" is not a URL that a crawl can have`);
     const site = siteOf(first.host);
@@ -41,12 +43,14 @@ export const showCommand: Command = {
       }
       const wanted = (['text', 'html', 'headers'] as const).filter((name) => read.switches.has(name));
       if (wanted.length === 0) console.log(describe(page));
-      else if (!page.place) throw new UsageError(`nothing was archived of ${page.url}: its outcome is ${page.outcome}${kept}`);
+      else if (!page.place)
+        throw new UsageError(`nothing was archived of ${page.url}: its outcome is ${page.outcome}${kept}`);
       else {
         for (const name of wanted) {
           const text = archived(dir, page.place, name);
           process.stdout.write(text);
-          if (text === '') console.error(`gossamer: the archive has no ${name} of ${page.url}${kept}`); // an empty output tells nothing
+          // an empty output tells nothing
+          if (text === '') console.error(`gossamer: the archive has no ${name} of ${page.url}${kept}`);
         }
       }
       return 0;
@@ -63,7 +67,10 @@ const describe = (page: PlacedPage): string => {
     ['status', page.status === null ? '' : String(page.status)],
     ['time', `${new Date(page.at).toISOString()}, took ${writeDuration(page.durationMs)}`],
     ['type', page.contentType],
-    ['bytes', page.status === null ? '' : `${writeBytes(page.bytes)}${page.truncated ? ` (truncated: ${page.truncated})` : ''}`],
+    [
+      'bytes',
+      page.status === null ? '' : `${writeBytes(page.bytes)}${page.truncated ? ` (truncated: ${page.truncated})` : ''}`,
+    ],
     ['title', page.title],
     ['language', page.language],
     ['redirect', page.redirect],
@@ -77,23 +84,38 @@ const describe = (page: PlacedPage): string => {
     ['extracted', page.extracted],
     ['archive', page.place ? `${page.place.file}, offset ${page.place.offset}, ${page.place.length} bytes` : 'nothing'],
   ];
-  return [bold(page.url), ...rows.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(10)}${value}`)].join('\n');
+  return [
+    bold(page.url),
+    ...rows.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(10)}${value}`),
+  ].join('\n');
 };
 
 const unsettled = async (reader: Reader, url: string, site: string): Promise<{ says: string; isKnown: boolean }> => {
   const view = await reader.site(site);
   if (!view) return { says: `${url} is not known; its site ${site} neither`, isKnown: false };
   if (view.leased === url) return { says: `${url} is being visited, or was when the crawl ended`, isKnown: true };
-  if (!(await reader.isWaiting(url, site))) return { says: `${url} is not known; its site ${site} is, with ${view.pages} pages and ${view.waiting} links`, isKnown: false };
-  const when = view.dueAt > Date.now() ? `may be called in ${writeDuration(view.dueAt - Date.now())}` : 'may be called now';
-  return { says: `${url} is ${view.state === 'leased' ? 'waiting' : view.state}; its site ${site} has ${view.waiting} links and ${when}`, isKnown: true };
+  if (!(await reader.isWaiting(url, site)))
+    return {
+      says: `${url} is not known; its site ${site} is, with ${view.pages} pages and ${view.waiting} links`,
+      isKnown: false,
+    };
+  const when =
+    view.dueAt > Date.now() ? `may be called in ${writeDuration(view.dueAt - Date.now())}` : 'may be called now';
+  return {
+    says: `${url} is ${view.state === 'leased' ? 'waiting' : view.state}; its site ${site} has ${view.waiting} links and ${when}`,
+    isKnown: true,
+  };
 };
 
 const archived = (dir: string, place: Place, what: 'text' | 'html' | 'headers'): string => {
   switch (what) {
-    case 'text': return readArchived(dir, place, 'text').replace(/.$/s, '$&\n');
-    case 'html': return readArchived(dir, place, 'html');
-    case 'headers': return readArchived(dir, place, 'answerHead') + readArchived(dir, place, 'requestHead');
-    default: return what satisfies never;
+    case 'text':
+      return readArchived(dir, place, 'text').replace(/.$/s, '$&\n');
+    case 'html':
+      return readArchived(dir, place, 'html');
+    case 'headers':
+      return readArchived(dir, place, 'answerHead') + readArchived(dir, place, 'requestHead');
+    default:
+      return what satisfies never;
   }
 };

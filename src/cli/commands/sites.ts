@@ -22,7 +22,11 @@ export const sitesCommand: Command = {
   says: 'List sites, with what waits there and when they are called next: state, links waiting, pages, failures in a row, delay in force, next call, and what robots.txt says where that call goes. Also while the crawl runs.',
   flags: [
     { name: 'search', value: 'TEXT', says: 'only sites with TEXT in their name' },
-    { name: 'sort', value: SORTS.join('|'), says: 'what comes first (default waiting; in jsonl and csv as they were found)' },
+    {
+      name: 'sort',
+      value: SORTS.join('|'),
+      says: 'what comes first (default waiting; in jsonl and csv as they were found)',
+    },
     { name: 'limit', value: 'N', says: `at most N sites (default ${SHOWN}; in jsonl and csv without --sort all)` },
     { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' },
   ],
@@ -45,10 +49,13 @@ const queryOf = (read: Read, format: Format): SiteQuery => {
   const given = read.values.get('sort')?.[0];
   const search = read.values.get('search')?.[0];
   const sort = given ?? (format === 'table' ? 'waiting' : undefined);
-  if (sort !== undefined && !SORTS.includes(sort as SiteSort)) throw new UsageError(`--sort "${sort}" is not known: choose one of ${SORTS.join(', ')}`);
+  if (sort !== undefined && !SORTS.includes(sort as SiteSort))
+    throw new UsageError(`--sort "${sort}" is not known: choose one of ${SORTS.join(', ')}`);
   const limit = readCount(read, 'limit') ?? (sort === undefined ? undefined : SHOWN);
   if (sort !== undefined && limit !== undefined && limit > SITES_SORTED_MAX) {
-    throw new UsageError(`--limit ${limit} is too much for a sorted list, the most is ${SITES_SORTED_MAX}: --format jsonl or csv without --sort lists all`);
+    throw new UsageError(
+      `--limit ${limit} is too much for a sorted list, the most is ${SITES_SORTED_MAX}: --format jsonl or csv without --sort lists all`,
+    );
   }
   return {
     ...(search === undefined ? {} : { search: asNamed(search) }),
@@ -58,24 +65,31 @@ const queryOf = (read: Read, format: Format): SiteQuery => {
 };
 
 /** Sites are known by the name that DNS has; a person may write it as it is shown. */
-const asNamed = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : domainToASCII(text) || text);
+const asNamed = (text: string): string =>
+  /^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : domainToASCII(text) || text;
 
 const closing = ({ search, sort, limit }: SiteQuery, listed: number, known: number): string => {
   const such = search === undefined ? '' : ` with "${search}" in their name`;
   if (known === 0) return search === undefined ? 'no site is known yet' : `no site has "${search}" in its name`;
   const order = sort === undefined ? '' : `, ${SITE_SORTS[sort]}`;
   if (known <= listed) return dim(`${writeCount(listed)} ${listed === 1 ? 'site' : 'sites'}${such}${order}`);
-  return dim(`${writeCount(listed)} of ${writeCount(known)} sites${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`);
+  return dim(
+    `${writeCount(listed)} of ${writeCount(known)} sites${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`,
+  );
 };
 
 const nextCall = ({ view, now }: SiteRow): string => {
   switch (view.state) {
-    case 'leased': return 'under way';
+    case 'leased':
+      return 'under way';
     case 'parked':
     case 'held':
-    case 'idle': return '-';
-    case 'waiting': return view.dueAt > now ? `in ${writeDuration(view.dueAt - now)}` : 'due now';
-    default: return view.state satisfies never;
+    case 'idle':
+      return '-';
+    case 'waiting':
+      return view.dueAt > now ? `in ${writeDuration(view.dueAt - now)}` : 'due now';
+    default:
+      return view.state satisfies never;
   }
 };
 
@@ -84,7 +98,9 @@ const robotsWords = ({ robots, now }: SiteRow): string => {
   const state = robots.state.replaceAll('-', ' ');
   if (robots.fetchedAt === null) return state;
   const age = writeDuration(Math.max(0, now - robots.fetchedAt));
-  return robots.trouble === null ? `${state}, ${robots.stale ? 'stale, ' : ''}${age} old` : `${state} (${robots.trouble}), asked ${age} ago`;
+  return robots.trouble === null
+    ? `${state}, ${robots.stale ? 'stale, ' : ''}${age} old`
+    : `${state} (${robots.trouble}), asked ${age} ago`;
 };
 
 const TABLE: readonly [title: string, text: (row: SiteRow) => string, side: 'left' | 'right'][] = [
@@ -105,12 +121,19 @@ const printTable = async (reader: Reader, query: SiteQuery): Promise<number> => 
   const rows: string[][] = [];
   for await (const row of siteRows(reader, query)) rows.push(TABLE.map(([, text]) => text(row)));
   if (rows.length === 0) return 0;
-  const widths = TABLE.map(([title], i) => rows.reduce((width, texts) => Math.max(width, texts[i]!.length), title.length));
+  const widths = TABLE.map(([title], i) =>
+    rows.reduce((width, texts) => Math.max(width, texts[i]!.length), title.length),
+  );
   const others = widths.slice(1).reduce((sum, width) => sum + GAP.length + width, 0);
   const columns = process.stdout.columns ?? Infinity; // a file is as wide as it must be
   widths[0] = Math.min(widths[0]!, Math.max(NAME_CHARS_LEAST, columns - others));
   const line = (texts: readonly string[]): string =>
-    texts.map((text, i) => (TABLE[i]![2] === 'left' ? fit(text, widths[i]!).padEnd(widths[i]!) : text.padStart(widths[i]!))).join(GAP).trimEnd();
+    texts
+      .map((text, i) =>
+        TABLE[i]![2] === 'left' ? fit(text, widths[i]!).padEnd(widths[i]!) : text.padStart(widths[i]!),
+      )
+      .join(GAP)
+      .trimEnd();
   await print(bold(line(TABLE.map(([title]) => title))));
   for (const texts of rows) await print(line(texts));
   return rows.length;

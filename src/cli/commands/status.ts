@@ -22,14 +22,30 @@ export const statusCommand: Command = {
       const census = await reader.census();
       const { store = EMBEDDED, name } = identity.settings;
       if (read.switches.has('json')) {
-        console.log(JSON.stringify({ dir, id: identity.id, createdAt: identity.createdAt, store, name, shards: identity.fixed.shards, process: owner || null, ...censusObject(census) }));
+        console.log(
+          JSON.stringify({
+            dir,
+            id: identity.id,
+            createdAt: identity.createdAt,
+            store,
+            name,
+            shards: identity.fixed.shards,
+            process: owner || null,
+            ...censusObject(census),
+          }),
+        );
         return 0;
       }
-      console.log(`${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}; created ${identity.createdAt}`);
+      console.log(
+        `${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}; created ${identity.createdAt}`,
+      );
       if (store !== EMBEDDED) console.log(`  in ${store} as "${name}"`);
       console.log(censusLines(dir, census).join('\n'));
       if (!owner && census.leased > 0) console.log('  leased links were under way when it ended; a resume frees them');
-      if (census.next) console.log(`  next call  ${census.next.site}, ${census.next.dueAt > Date.now() ? `${writeDuration(census.next.dueAt - Date.now())} from now` : 'at once'}`);
+      if (census.next)
+        console.log(
+          `  next call  ${census.next.site}, ${census.next.dueAt > Date.now() ? `${writeDuration(census.next.dueAt - Date.now())} from now` : 'at once'}`,
+        );
       return 0;
     });
   },

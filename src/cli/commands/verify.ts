@@ -7,7 +7,10 @@ import { createQuietProgress } from '../quiet-progress.ts';
 import { bold, createTerminal, red } from '../terminal.ts';
 import { crawlDirOf } from './dir.ts';
 
-/** SQLite checks itself in one call that tells nothing of its progress: 3 s for 256 MiB. From this size on it is said before. */
+/**
+ * SQLite checks itself in one call that tells nothing of its progress: 3 s for 256 MiB. From this size on it is said
+ * before.
+ */
 const LONG_BYTES = 128 * 1024 ** 2;
 
 export const verifyCommand: Command = {
@@ -26,7 +29,9 @@ export const verifyCommand: Command = {
     const report = await verifyCrawl({ dir, repair: read.switches.has('repair'), onProgress: shown.show });
     shown.release();
     const isSound = (report.after ?? report.found).count === 0;
-    console.log(isJson ? JSON.stringify(objectOf(dir, report)) : linesOf(dir, report, read.switches.has('repair')).join('\n'));
+    console.log(
+      isJson ? JSON.stringify(objectOf(dir, report)) : linesOf(dir, report, read.switches.has('repair')).join('\n'),
+    );
     return isSound ? 0 : 1;
   },
 };
@@ -34,7 +39,10 @@ export const verifyCommand: Command = {
 const showProgress = (isJson: boolean): { show: (progress: VerifyProgress) => void; release: () => void } => {
   const terminal = createTerminal();
   const { show, release } = createQuietProgress(terminal, terminal.isLive && !isJson);
-  return { release, show: (progress) => show(() => lineOf(progress), progress.phase === 'database' && progress.total >= LONG_BYTES) };
+  return {
+    release,
+    show: (progress) => show(() => lineOf(progress), progress.phase === 'database' && progress.total >= LONG_BYTES),
+  };
 };
 
 const lineOf = ({ phase, done, total, unit }: VerifyProgress): string => {
@@ -67,23 +75,35 @@ const damageLines = ({ named, count }: Found): string[] => [
 const summaryOf = ({ figures, found, after }: VerifyReport): string => {
   const { pages, records, files, archiveBytes, links, sites } = figures;
   const left = (after ?? found).count;
-  const verdict = left > 0 ? `${writeCount(left)} damaged` : after ? `no damage left of ${writeCount(found.count)}` : 'no damage';
-  return `verified ${plural(pages, 'page')}, ${plural(records, 'record')} in ${plural(files, 'file')} (${writeBytes(archiveBytes)}), ` +
-    `${plural(links, 'link')} on ${plural(sites, 'site')}: ${verdict}`;
+  const verdict =
+    left > 0 ? `${writeCount(left)} damaged` : after ? `no damage left of ${writeCount(found.count)}` : 'no damage';
+  return (
+    `verified ${plural(pages, 'page')}, ${plural(records, 'record')} in ${plural(files, 'file')} (${writeBytes(archiveBytes)}), ` +
+    `${plural(links, 'link')} on ${plural(sites, 'site')}: ${verdict}`
+  );
 };
 
 const plural = (n: number, noun: string): string => `${writeCount(n)} ${noun}${n === 1 ? '' : 's'}`;
 
 const nextStep = (dir: string, { found, after }: VerifyReport, asked: boolean): string[] => {
   if (after && after.count === 0) return [`fetch again what was lost: gossamer resume ${dir}`];
-  return found.count > 0 && !asked && found.advice.length === 0 ? [`put it right: gossamer verify ${dir} --repair`] : [];
+  return found.count > 0 && !asked && found.advice.length === 0
+    ? [`put it right: gossamer verify ${dir} --repair`]
+    : [];
 };
 
 const objectOf = (dir: string, { found, figures, repaired, after }: VerifyReport): object => {
   const last = after ?? found;
   return {
-    dir, sound: last.count === 0, ...figures,
-    damageCount: found.count, damageByKind: found.byKind, damage: found.named, left: last.left, advice: last.advice,
-    repaired, damageAfterRepair: after && { count: after.count, damage: after.named },
+    dir,
+    sound: last.count === 0,
+    ...figures,
+    damageCount: found.count,
+    damageByKind: found.byKind,
+    damage: found.named,
+    left: last.left,
+    advice: last.advice,
+    repaired,
+    damageAfterRepair: after && { count: after.count, damage: after.named },
   };
 };

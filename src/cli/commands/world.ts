@@ -28,23 +28,30 @@ export const worldCommand: Command = {
     const count = (name: string, fallback: number, most: number): number => {
       const text = values.get(name)?.[0];
       if (text === undefined) return fallback;
-      if (!/^\d+$/.test(text) || Number(text) > most) throw new UsageError(`--${name} "${text}" is not understood: write a whole number up to ${most}`);
+      if (!/^\d+$/.test(text) || Number(text) > most)
+        throw new UsageError(`--${name} "${text}" is not understood: write a whole number up to ${most}`);
       return Number(text);
     };
     const world = createWorld({
       ...demoPlan,
-      sites: Math.max(1, count('sites', demoPlan.sites, 1_000_000)), pages: count('pages', demoPlan.pages, 100_000_000), seed: count('seed', demoPlan.seed, 2 ** 31),
+      sites: Math.max(1, count('sites', demoPlan.sites, 1_000_000)),
+      pages: count('pages', demoPlan.pages, 100_000_000),
+      seed: count('seed', demoPlan.seed, 2 ** 31),
       ...(switches.has('plain') ? { oddities: false, https: false } : {}),
     });
     const served = await serveWorld(world, {
-      httpPort: count('http-port', 0, 65_535), httpsPort: count('https-port', 0, 65_535), record: false,
+      httpPort: count('http-port', 0, 65_535),
+      httpsPort: count('https-port', 0, 65_535),
+      record: false,
     });
     const seeds = world.seeds();
     const file = values.get('seed-file')?.[0];
     if (file !== undefined) writeFileSync(file, seeds.map((seed) => `${seed}\n`).join(''));
     const flags = served.connectTo.map((rule) => `--connect-to '${rule}'`).join(' ');
     console.log(`${bold('A small web')} of ${writeCount(world.sites.length)} sites is served on this machine.`);
-    console.log(`${dim('crawl it with')}\n  gossamer crawl ${file ?? ''}${file === undefined ? `--url ${seeds[0]}` : ''} --email you@example.org --delay 200ms ${flags}`);
+    console.log(
+      `${dim('crawl it with')}\n  gossamer crawl ${file ?? ''}${file === undefined ? `--url ${seeds[0]}` : ''} --email you@example.org --delay 200ms ${flags}`,
+    );
     console.log(dim('Ctrl-C ends it'));
     await new Promise<void>((resolve) => {
       process.once('SIGINT', () => resolve());

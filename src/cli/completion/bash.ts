@@ -2,7 +2,9 @@
 
 import type { Completed, Kind, Option } from './words.ts';
 
-export const bashScript = (commands: readonly Completed[]): string => `# gossamer for bash. Load it with:  source <(gossamer completion bash)
+export const bashScript = (
+  commands: readonly Completed[],
+): string => `# gossamer for bash. Load it with:  source <(gossamer completion bash)
 _gossamer() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" one
   local flags='' valued='' kind='' operand=0 i
@@ -65,7 +67,8 @@ const caseOf = ({ name, options, operands }: Completed): string => {
 
 /** One line for all flags whose values are of one kind. */
 const byKind = (valued: readonly Option[]): string[] =>
-  Object.entries(Object.groupBy(valued, ({ value }) => textOf(value!.kind)))
-    .map(([kind, options]) => `          ${options!.map(({ name }) => `--${name}`).join('|')}) kind='${kind}' ;;`);
+  Object.entries(Object.groupBy(valued, ({ value }) => textOf(value!.kind))).map(
+    ([kind, options]) => `          ${options!.map(({ name }) => `--${name}`).join('|')}) kind='${kind}' ;;`,
+  );
 
 const textOf = (kind: Kind): string => (typeof kind === 'string' ? kind : kind.join(' '));

@@ -3,8 +3,8 @@
 import type { Completed, Kind, Option } from './words.ts';
 
 /**
- * fish's own test for a command looks for the word anywhere on the line, and a crawl often lies in a folder that is called crawl.
- * Words are counted as they are read: those behind the command that are neither flags nor their values.
+ * fish's own test for a command looks for the word anywhere on the line, and a crawl often lies in a folder that is
+ * called crawl. Words are counted as they are read: those behind the command that are neither flags nor their values.
  */
 const CONDITIONS = `function __gossamer_command -a name
   set -l words (commandline -opc)
@@ -26,17 +26,20 @@ function __gossamer_operand -a name place
   test $at -eq $place
 end`;
 
-export const fishScript = (commands: readonly Completed[]): string => [
-  '# gossamer for fish. Load it with:  gossamer completion fish | source',
-  CONDITIONS,
-  'complete -c gossamer -f',
-  ...commands.map(({ name, says }) => `complete -c gossamer -n __fish_use_subcommand -a ${name} -d '${says}'`),
-  ...commands.flatMap((command) => [
-    ...command.options.map((option) => `complete -c gossamer -n '__gossamer_command ${command.name}' ${optionOf(option)}`),
-    ...operandsOf(command),
-  ]),
-  '',
-].join('\n');
+export const fishScript = (commands: readonly Completed[]): string =>
+  [
+    '# gossamer for fish. Load it with:  gossamer completion fish | source',
+    CONDITIONS,
+    'complete -c gossamer -f',
+    ...commands.map(({ name, says }) => `complete -c gossamer -n __fish_use_subcommand -a ${name} -d '${says}'`),
+    ...commands.flatMap((command) => [
+      ...command.options.map(
+        (option) => `complete -c gossamer -n '__gossamer_command ${command.name}' ${optionOf(option)}`,
+      ),
+      ...operandsOf(command),
+    ]),
+    '',
+  ].join('\n');
 
 const optionOf = ({ name, value, says }: Option): string =>
   `-l ${name}${value === null ? '' : value.kind === 'file' ? ' -r -F' : value.kind === 'free' ? ' -x' : ` -x ${wordsOf(value.kind)}`} -d '${says}'`;
@@ -44,7 +47,10 @@ const optionOf = ({ name, value, says }: Option): string =>
 const operandsOf = ({ name, options, operands }: Completed): string[] => {
   const valued = options.filter(({ value }) => value !== null).map((option) => `--${option.name}`);
   return operands.flatMap(({ kind }, i) =>
-    kind === 'free' ? [] : [`complete -c gossamer -n '${['__gossamer_operand', name, i + 1, ...valued].join(' ')}' ${wordsOf(kind)}`]);
+    kind === 'free'
+      ? []
+      : [`complete -c gossamer -n '${['__gossamer_operand', name, i + 1, ...valued].join(' ')}' ${wordsOf(kind)}`],
+  );
 };
 
 const wordsOf = (kind: Exclude<Kind, 'free'>): string => {

@@ -31,20 +31,30 @@ export const completedOf = (commands: readonly Command[]): Completed[] => [
     options: [...command.flags, ...EVERYWHERE].flatMap(optionsOf),
     operands: operandsOf(command),
   })),
-  { name: 'help', says: 'Explain a command, or list all settings', options: [], operands: [{ called: 'topic', kind: [...commands.map(({ name }) => name), 'settings'] }] },
+  {
+    name: 'help',
+    says: 'Explain a command, or list all settings',
+    options: [],
+    operands: [{ called: 'topic', kind: [...commands.map(({ name }) => name), 'settings'] }],
+  },
 ];
 
 const optionsOf = (flag: Flag): Option[] =>
   namesOf([flag]).map((name) => ({
     name,
-    value: flag.value === undefined ? null : { called: quotable(flag.value), kind: kindOf(flag.value, choicesOf(flag)) },
+    value:
+      flag.value === undefined ? null : { called: quotable(flag.value), kind: kindOf(flag.value, choicesOf(flag)) },
     repeatable: flag.repeatable ?? false,
     says: quotable(name === flag.name ? flag.says : `not --${flag.name}`),
   }));
 
 /** `show <dir> <url> [--text]`: the words of the usage that are no flags. */
 const operandsOf = ({ usage }: Command): Completed['operands'] =>
-  usage.split(' ').slice(1).map((word) => word.replace(/^\[(<.*>)\]$/, '$1')).filter((word) => /^<.*>$|^[a-z]+(\|[a-z]+)+$/.test(word))
+  usage
+    .split(' ')
+    .slice(1)
+    .map((word) => word.replace(/^\[(<.*>)\]$/, '$1'))
+    .filter((word) => /^<.*>$|^[a-z]+(\|[a-z]+)+$/.test(word))
     .map((word) => ({ called: word.replaceAll(/[<>]/g, ''), kind: kindOf(word, choicesOf({ value: word })) }));
 
 const kindOf = (called: string, choices: readonly string[]): Kind => {

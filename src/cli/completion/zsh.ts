@@ -30,7 +30,10 @@ fi
 `;
 
 const caseOf = ({ name, options, operands }: Completed): string => {
-  const specs = [...options.map(specOf), ...operands.map(({ called, kind }, i) => `'${i + 1}:${escaped(called)}:${actionOf(kind)}'`)];
+  const specs = [
+    ...options.map(specOf),
+    ...operands.map(({ called, kind }, i) => `'${i + 1}:${escaped(called)}:${actionOf(kind)}'`),
+  ];
   return `    ${name})\n      _arguments \\\n        ${specs.join(' \\\n        ')}\n      ;;`;
 };
 

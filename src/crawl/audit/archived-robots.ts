@@ -75,7 +75,8 @@ export const readArchivedRobots = async (reading: ArchiveReading): Promise<void>
     } catch (error) {
       if (!(error instanceof ArchiveFault)) throw error;
       // Where the archive ends, a crawl that runs is just writing, and one that was killed left half a record.
-      if (n < files.length - 1 || error.code !== '' || !/where the archive ends/.test(error.message)) reading.onDamage(error.message);
+      if (n < files.length - 1 || error.code !== '' || !/where the archive ends/.test(error.message))
+        reading.onDamage(error.message);
     }
     reading.onProgress(statSync(file.path).size - before);
   }
@@ -92,10 +93,13 @@ interface Chain {
 }
 
 /**
- * The last answer of a visit may redirect to what the next visit in the archive asks for itself. Nothing tells the two apart
- * there, so such an answer counts for both origins; what was asked when is in the ledger.
+ * The last answer of a visit may redirect to what the next visit in the archive asks for itself. Nothing tells the two
+ * apart there, so such an answer counts for both origins; what was asked when is in the ledger.
  */
-const createWalk = (reading: ArchiveReading, file: { path: string; dead: readonly DeadSpan[] }): ((record: WarcRecord) => void) => {
+const createWalk = (
+  reading: ArchiveReading,
+  file: { path: string; dead: readonly DeadSpan[] },
+): ((record: WarcRecord) => void) => {
   let underWay: readonly Chain[] = [];
   return (record) => {
     const { headers } = record;
@@ -119,7 +123,8 @@ const createWalk = (reading: ArchiveReading, file: { path: string; dead: readonl
 };
 
 const ROBOTS_PATH = '/robots.txt';
-const isOwn = (url: string): boolean => url.endsWith(ROBOTS_PATH) && !url.slice(url.indexOf('//') + 2, -ROBOTS_PATH.length).includes('/');
+const isOwn = (url: string): boolean =>
+  url.endsWith(ROBOTS_PATH) && !url.slice(url.indexOf('//') + 2, -ROBOTS_PATH.length).includes('/');
 
 interface Read {
   readonly chain: Chain;
@@ -128,14 +133,29 @@ interface Read {
   readonly offset: number;
 }
 
-const give = (reading: ArchiveReading, { path, dead }: { path: string; dead: readonly DeadSpan[] }, { chain, at, text, offset }: Read): void => {
+const give = (
+  reading: ArchiveReading,
+  { path, dead }: { path: string; dead: readonly DeadSpan[] },
+  { chain, at, text, offset }: Read,
+): void => {
   const site = siteOfOrigin(chain.origin);
   if (reading.site !== null && site !== reading.site) return;
   const isDead = dead.some((span) => span.offset <= offset && offset < span.offset + span.bytes);
   for (const token of reading.tokens) {
     const { verdict, rules, crawlDelayMs } = rulesFor(text, token);
     const carried = rules.length <= RULES_CARRIED_CHARS ? rules : null;
-    const rest = [chain.origin, chain.askedAt, token, robotsDigest({ verdict, rules, crawlDelayMs }), verdict, crawlDelayMs, isDead, carried, path, offset];
+    const rest = [
+      chain.origin,
+      chain.askedAt,
+      token,
+      robotsDigest({ verdict, rules, crawlDelayMs }),
+      verdict,
+      crawlDelayMs,
+      isDead,
+      carried,
+      path,
+      offset,
+    ];
     reading.take(sortable({ site, mark: ROBOTS_MARK, at, rest }));
   }
 };
@@ -151,37 +171,61 @@ const answerOf = ({ block }: WarcRecord): { status: number; headers: Record<stri
 };
 
 /** The text to read; null when everything is allowed. */
-type Meaning = 'trouble' | { readonly kind: 'follow'; readonly to: string } | { readonly kind: 'known'; readonly text: string | null };
+type Meaning =
+  | 'trouble'
+  | { readonly kind: 'follow'; readonly to: string }
+  | { readonly kind: 'known'; readonly text: string | null };
 
 /** As RFC 9309, 2.3.1 has it; frontier/robots-call.ts does the same with answers as they come. */
 const meaningOf = ({ status, headers, body }: ReturnType<typeof answerOf>, url: string, chain: Chain): Meaning => {
   const verdict = robotsVerdict(status);
   switch (verdict) {
-    case 'trouble': return 'trouble';
-    case 'allow': return { kind: 'known', text: null };
-    case 'read': return { kind: 'known', text: decodeText(headers, body) };
+    case 'trouble':
+      return 'trouble';
+    case 'allow':
+      return { kind: 'known', text: null };
+    case 'read':
+      return { kind: 'known', text: decodeText(headers, body) };
     case 'follow': {
       const target = canonicalize(headers['location'] ?? '', url);
       if (typeof target === 'string' || chain.redirects >= ROBOTS_REDIRECTS_MAX) return { kind: 'known', text: null };
       return { kind: 'follow', to: target.url };
     }
-    default: return verdict satisfies never;
+    default:
+      return verdict satisfies never;
   }
 };
 
 const rulesFor = (text: string | null, token: string): Pick<RobotsRecord, 'verdict' | 'rules' | 'crawlDelayMs'> =>
   text === null ? { verdict: 'all', rules: '', crawlDelayMs: null } : parseRobots(text, token);
 
-type RobotsRest = [string, number, string, string, RobotsRecord['verdict'], number | null, boolean, string | null, string, number];
+type RobotsRest = [
+  string,
+  number,
+  string,
+  string,
+  RobotsRecord['verdict'],
+  number | null,
+  boolean,
+  string | null,
+  string,
+  number,
+];
 
 export const readRobots = ({ at, rest }: SortedLine): ArchivedRobots => {
-  const [origin, askedAt, token, digest, verdict, crawlDelayMs, dead, rules, path, offset] = JSON.parse(rest) as RobotsRest;
+  const [origin, askedAt, token, digest, verdict, crawlDelayMs, dead, rules, path, offset] = JSON.parse(
+    rest,
+  ) as RobotsRest;
   return { origin, at, askedAt, token, digest, verdict, crawlDelayMs, dead, rules, place: { path, offset } };
 };
 
 /** As the crawler has it. */
 export const recordOf = ({ origin, at, verdict, crawlDelayMs, rules, place, token }: ArchivedRobots): RobotsRecord => ({
-  origin, fetchedAt: at, expiresAt: at, verdict, crawlDelayMs,
+  origin,
+  fetchedAt: at,
+  expiresAt: at,
+  verdict,
+  crawlDelayMs,
   rules: rules ?? parseRobots(textAt(place), token).rules,
 });
 

@@ -55,7 +55,11 @@ export function* callLines({ dirs, book, site, onDamage, onProgress }: LedgerRea
   let writer = ''; // its calls come together
   let number = 0;
   for (const [member, dir] of dirs.entries()) {
-    for (const read of readLedger({ dir: join(dir, LEDGER_DIR), onDamage: (says) => onDamage(`${dir}: ${says}`), onProgress })) {
+    for (const read of readLedger({
+      dir: join(dir, LEDGER_DIR),
+      onDamage: (says) => onDamage(`${dir}: ${says}`),
+      onProgress,
+    })) {
       if (site !== null && read.call.site !== site) continue;
       const { run, thread } = read.head;
       if (writer !== `${member} ${run} ${thread}`) [writer, number] = [`${member} ${run} ${thread}`, number + 1];
@@ -67,13 +71,39 @@ export function* callLines({ dirs, book, site, onDamage, onProgress }: LedgerRea
 /** Behind the robots.txt of the site, in the order of time. */
 const CALL_MARK = '1';
 
-const callLine = ({ call, end }: ReadCall, { member, writer, settings }: { member: number; writer: number; settings: number }): string => {
-  const rest = [member, writer, settings, call.lease, call.kind, call.delayMs, call.restMs, call.rules, call.address, call.url, end ? call.at + end.tookMs : null, end?.result ?? ''];
+const callLine = (
+  { call, end }: ReadCall,
+  { member, writer, settings }: { member: number; writer: number; settings: number },
+): string => {
+  const rest = [
+    member,
+    writer,
+    settings,
+    call.lease,
+    call.kind,
+    call.delayMs,
+    call.restMs,
+    call.rules,
+    call.address,
+    call.url,
+    end ? call.at + end.tookMs : null,
+    end?.result ?? '',
+  ];
   return sortable({ site: call.site, mark: CALL_MARK, at: call.at, rest });
 };
 
 /** A line of the sort: its site first, then robots.txt before calls, then time. */
-export const sortable = ({ site, mark, at, rest }: { site: string; mark: string; at: number; rest: readonly unknown[] }): string =>
+export const sortable = ({
+  site,
+  mark,
+  at,
+  rest,
+}: {
+  site: string;
+  mark: string;
+  at: number;
+  rest: readonly unknown[];
+}): string =>
   `${site} ${mark} ${String(at).padStart(15, '0')} ${JSON.stringify(rest).replace(/[^\x20-\x7e]/g, escaped)}`;
 
 /** The sort takes ASCII; the path of an archive may have more. */
@@ -89,12 +119,47 @@ export interface SortedLine {
 export const readSorted = (line: string): SortedLine => {
   const siteEnd = line.indexOf(' ');
   const restAt = line.indexOf(' ', siteEnd + 3) + 1;
-  return { site: line.slice(0, siteEnd), isCall: line[siteEnd + 1] === CALL_MARK, at: Number(line.slice(siteEnd + 3, restAt - 1)), rest: line.slice(restAt) };
+  return {
+    site: line.slice(0, siteEnd),
+    isCall: line[siteEnd + 1] === CALL_MARK,
+    at: Number(line.slice(siteEnd + 3, restAt - 1)),
+    rest: line.slice(restAt),
+  };
 };
 
-type CallRest = [number, number, number, number, NotedCall['kind'], number, number, string, string, string, number | null, string];
+type CallRest = [
+  number,
+  number,
+  number,
+  number,
+  NotedCall['kind'],
+  number,
+  number,
+  string,
+  string,
+  string,
+  number | null,
+  string,
+];
 
 export const readCall = ({ site, at, rest }: SortedLine, book: SettingsBook): AuditedCall => {
-  const [member, writer, settings, lease, kind, delayMs, restMs, rules, address, url, endedAt, result] = JSON.parse(rest) as CallRest;
-  return { site, at, member, visit: `${writer} ${lease}`, settings: book.all[settings]!, lease, kind, delayMs, restMs, rules, address, url, endedAt, result };
+  const [member, writer, settings, lease, kind, delayMs, restMs, rules, address, url, endedAt, result] = JSON.parse(
+    rest,
+  ) as CallRest;
+  return {
+    site,
+    at,
+    member,
+    visit: `${writer} ${lease}`,
+    settings: book.all[settings]!,
+    lease,
+    kind,
+    delayMs,
+    restMs,
+    rules,
+    address,
+    url,
+    endedAt,
+    result,
+  };
 };

@@ -3,13 +3,13 @@
 import type { AuditedCall } from './calls.ts';
 
 export const VIOLATIONS = {
-  'gap': 'two visits to a site began closer to each other than its delay',
-  'overlap': 'a visit began before the one before it had ended',
+  gap: 'two visits to a site began closer to each other than its delay',
+  overlap: 'a visit began before the one before it had ended',
   'twice-in-visit': 'one visit made more than one call for a page',
   'wrong-site': 'a call was counted for another site than that of its URL',
   'no-robots': 'a page was called without any robots.txt of its origin read before',
   'stale-robots': 'a page was called by a robots.txt that was more than 24 hours old',
-  'forbidden': 'a page was called that robots.txt forbids',
+  forbidden: 'a page was called that robots.txt forbids',
   'wrong-rules': 'a page was called by other rules than those of the robots.txt in force',
 } as const;
 
@@ -29,8 +29,10 @@ export interface Violation {
 export type CallSeen = Pick<AuditedCall, 'at' | 'endedAt' | 'kind' | 'url' | 'result'>;
 
 export const UNCHECKED = {
-  'nothing-archived': 'nothing was archived in that run (--keep none): the robots decisions cannot be checked, the gaps are',
-  'not-archived': 'the robots.txt that allowed it is not in the archive: the crawl was killed before that visit was settled, and no later visit read the same',
+  'nothing-archived':
+    'nothing was archived in that run (--keep none): the robots decisions cannot be checked, the gaps are',
+  'not-archived':
+    'the robots.txt that allowed it is not in the archive: the crawl was killed before that visit was settled, and no later visit read the same',
   'ledger-was-off': 'its robots.txt may have been read while the ledger was off',
   'other-member': 'its robots.txt may have been read by another process of the crawl: give the directories of all',
   'archive-damaged': 'its robots.txt may be in a part of the archive that cannot be read',
@@ -62,7 +64,14 @@ export const violate = (findings: Findings, { kind, call, says, before, required
   findings.count++;
   findings.byKind[kind] = (findings.byKind[kind] ?? 0) + 1;
   if (findings.violations.length >= VIOLATIONS_NAMED_MAX) return;
-  findings.violations.push({ kind, site: call.site, says, call: seen(call), before: before ? seen(before) : null, requiredMs: requiredMs ?? null });
+  findings.violations.push({
+    kind,
+    site: call.site,
+    says,
+    call: seen(call),
+    before: before ? seen(before) : null,
+    requiredMs: requiredMs ?? null,
+  });
 };
 
 const seen = ({ at, endedAt, kind, url, result }: AuditedCall): CallSeen => ({ at, endedAt, kind, url, result });

@@ -43,10 +43,17 @@ export const originOf = ({ url }: Pick<AuditedCall, 'url'>): string => {
 /** Why no robots.txt may be known here though one was read; null when there is no such reason. */
 export type Excuse = UncheckedReason | null;
 
-/** Rules are a day old at the most when a visit looks at them; after that its call may wait for a name server and a socket, and they count from the end of their own call. */
+/**
+ * Rules are a day old at the most when a visit looks at them; after that its call may wait for a name server and a
+ * socket, and they count from the end of their own call.
+ */
 const oldestFor = ({ at, settings }: AuditedCall): number => at - ROBOTS_TTL_MS - 2 * settings.timeoutMs - 1_000;
 
-export const judgeRobots = (book: RobotsBook, call: AuditedCall, { findings, excuse }: { findings: Findings; excuse: Excuse }): void => {
+export const judgeRobots = (
+  book: RobotsBook,
+  call: AuditedCall,
+  { findings, excuse }: { findings: Findings; excuse: Excuse },
+): void => {
   const address = canonicalize(call.url);
   if (typeof address === 'string') return;
   const { origin, path } = address;
@@ -57,15 +64,36 @@ export const judgeRobots = (book: RobotsBook, call: AuditedCall, { findings, exc
   const newest = Math.max(asked?.at ?? -Infinity, ...before.map(({ at }) => at));
   if (newest < oldest) {
     if (excuse) return leaveUnchecked(findings, excuse);
-    if (newest === -Infinity) return violate(findings, { kind: 'no-robots', call, says: `${call.url} was called at ${timeOf(call.at)}, and no robots.txt of ${origin} had been read before` });
-    return violate(findings, { kind: 'stale-robots', call, says: `${call.url} was called at ${timeOf(call.at)}, and the robots.txt of ${origin} had last been read at ${timeOf(newest)}, more than 24 hours before` });
+    if (newest === -Infinity)
+      return violate(findings, {
+        kind: 'no-robots',
+        call,
+        says: `${call.url} was called at ${timeOf(call.at)}, and no robots.txt of ${origin} had been read before`,
+      });
+    return violate(findings, {
+      kind: 'stale-robots',
+      call,
+      says: `${call.url} was called at ${timeOf(call.at)}, and the robots.txt of ${origin} had last been read at ${timeOf(newest)}, more than 24 hours before`,
+    });
   }
   const fits = ({ digest }: ArchivedRobots): boolean => digest === call.rules;
   const fresh = before.filter(({ at }) => at >= oldest).findLast(fits);
-  if (!fresh && asked?.brought) return violate(findings, { kind: 'wrong-rules', call, says: `${call.url} was called at ${timeOf(call.at)} by rules with the digest "${call.rules}", and the robots.txt of ${origin} read at ${timeOf(asked.at)} has "${asked.brought.digest}"` });
-  // Its own robots.txt was lost with a killed visit: the one that the repeated visit read says the same, or nobody can tell.
+  if (!fresh && asked?.brought)
+    return violate(findings, {
+      kind: 'wrong-rules',
+      call,
+      says: `${call.url} was called at ${timeOf(call.at)} by rules with the digest "${call.rules}", and the robots.txt of ${origin} read at ${timeOf(asked.at)} has "${asked.brought.digest}"`,
+    });
+  // Its own robots.txt was lost with a killed visit: the one that the repeated visit read says the same, or nobody can
+  // tell.
   const matched = fresh ?? known.find((one) => one.at > call.at && fits(one));
-  if (!matched) return leaveUnchecked(findings, call.settings.keep === 'none' ? 'nothing-archived' : (excuse ?? 'not-archived'));
+  if (!matched)
+    return leaveUnchecked(findings, call.settings.keep === 'none' ? 'nothing-archived' : (excuse ?? 'not-archived'));
   const { allowed, rule } = robotsDecision(recordOf(matched), path);
-  if (!allowed) violate(findings, { kind: 'forbidden', call, says: `${call.url} was called at ${timeOf(call.at)}, and the robots.txt of ${origin} forbids it (${rule})` });
+  if (!allowed)
+    violate(findings, {
+      kind: 'forbidden',
+      call,
+      says: `${call.url} was called at ${timeOf(call.at)}, and the robots.txt of ${origin} forbids it (${rule})`,
+    });
 };

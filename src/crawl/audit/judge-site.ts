@@ -8,7 +8,10 @@ import { violate, type Findings } from './findings.ts';
 import { judgeRobots, newBook, noteAsked, originOf, type Excuse, type RobotsBook } from './judge-robots.ts';
 import { exactly, timeOf } from './words.ts';
 
-/** Where processes share a store, their clocks may be so far apart (see lib/clock.ts): a shorter overlap of two of them is none. */
+/**
+ * Where processes share a store, their clocks may be so far apart (see lib/clock.ts): a shorter overlap of two of them
+ * is none.
+ */
 const CLOCKS_APART_MS = 10;
 
 /** What a call says of an address that did not answer, when another of the same host was tried after it. */
@@ -33,7 +36,10 @@ export interface SiteCourse {
   /** When the last of its calls so far ended, as its process noted it, and which one that was. */
   endedAt: number;
   latest: AuditedCall | null;
-  /** The same, with no call longer than it may be. A process that stood still notes an end when it wakes; meanwhile its lease ran out, and another may call. */
+  /**
+   * The same, with no call longer than it may be. A process that stood still notes an end when it wakes; meanwhile its
+   * lease ran out, and another may call.
+   */
   heldUntil: number;
   visits: number;
 }
@@ -45,7 +51,15 @@ export interface Judging {
   readonly onGap?: (gapMs: number, required: Required) => void;
 }
 
-export const beginSite = (site: string): SiteCourse => ({ site, book: newBook(), visit: null, endedAt: -Infinity, latest: null, heldUntil: -Infinity, visits: 0 });
+export const beginSite = (site: string): SiteCourse => ({
+  site,
+  book: newBook(),
+  visit: null,
+  endedAt: -Infinity,
+  latest: null,
+  heldUntil: -Infinity,
+  visits: 0,
+});
 
 /** The next call of the site. */
 export const judgeCall = (course: SiteCourse, call: AuditedCall, judging: Judging): void => {
@@ -73,7 +87,12 @@ const goOn = (visit: VisitSeen, call: AuditedCall, findings: Findings): void => 
   if (!isPage(call)) return;
   const { page } = visit;
   if (page && (page.url !== call.url || page.result !== UNREACHED)) {
-    violate(findings, { kind: 'twice-in-visit', call, before: page, says: `the visit that called ${page.url} at ${timeOf(page.at)} also called ${call.url}, at ${timeOf(call.at)}` });
+    violate(findings, {
+      kind: 'twice-in-visit',
+      call,
+      before: page,
+      says: `the visit that called ${page.url} at ${timeOf(page.at)} also called ${call.url}, at ${timeOf(call.at)}`,
+    });
   }
   visit.page = call;
 };
@@ -86,7 +105,10 @@ const begin = (course: SiteCourse, call: AuditedCall, { findings, onGap }: Judgi
     onGap?.(gapMs, required);
     if (gapMs < required.ms) {
       violate(findings, {
-        kind: 'gap', call, before: before.first, requiredMs: required.ms,
+        kind: 'gap',
+        call,
+        before: before.first,
+        requiredMs: required.ms,
         says: `${call.site} was visited at ${timeOf(before.first.at)} (${before.first.url}) and again ${exactly(gapMs)} later (${call.url}); ${exactly(required.ms)} were required: ${SOURCES[required.source]}`,
       });
     }
@@ -94,7 +116,9 @@ const begin = (course: SiteCourse, call: AuditedCall, { findings, onGap }: Judgi
     const [until, apartMs] = latest?.member === call.member ? [course.endedAt, 0] : [course.heldUntil, CLOCKS_APART_MS];
     if (latest && call.at + apartMs < until) {
       violate(findings, {
-        kind: 'overlap', call, before: latest,
+        kind: 'overlap',
+        call,
+        before: latest,
         says: `${call.site} was visited at ${timeOf(call.at)} (${call.url}), ${exactly(until - call.at)} before the visit of ${timeOf(latest.at)} had ended (${latest.url})`,
       });
     }
@@ -104,13 +128,16 @@ const begin = (course: SiteCourse, call: AuditedCall, { findings, onGap }: Judgi
 };
 
 export const SOURCES: Readonly<Record<DelaySource, string>> = {
-  'configured': 'the delay that the crawl was set to',
+  configured: 'the delay that the crawl was set to',
   'crawl-delay': 'the Crawl-delay of its robots.txt',
-  'noted': 'the delay in force at the first of the two, as the crawler noted it',
-  'kept': 'the delay that the crawler set itself after the first of the two, by the time that the site took to answer',
+  noted: 'the delay in force at the first of the two, as the crawler noted it',
+  kept: 'the delay that the crawler set itself after the first of the two, by the time that the site took to answer',
 };
 
-/** The longest of what held between the two: recomputed where it can be, and never less than what the crawler itself noted. */
+/**
+ * The longest of what held between the two: recomputed where it can be, and never less than what the crawler itself
+ * noted.
+ */
 const requiredAfter = (course: SiteCourse, before: VisitSeen, next: AuditedCall): Required => {
   const crawlDelayMs = crawlDelayIn(course.book, before.first) ?? 0;
   const candidates: Required[] = [
@@ -131,5 +158,10 @@ const crawlDelayIn = (book: RobotsBook, call: AuditedCall): number | null => {
 const judgeSite = (call: AuditedCall, findings: Findings): void => {
   const address = canonicalize(call.url);
   const site = typeof address === 'string' ? '' : siteOf(address.host);
-  if (site !== call.site) violate(findings, { kind: 'wrong-site', call, says: `${call.url} is of ${site || 'no site'}, but was called at ${timeOf(call.at)} by a visit to ${call.site}` });
+  if (site !== call.site)
+    violate(findings, {
+      kind: 'wrong-site',
+      call,
+      says: `${call.url} is of ${site || 'no site'}, but was called at ${timeOf(call.at)} by a visit to ${call.site}`,
+    });
 };

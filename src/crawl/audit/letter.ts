@@ -12,8 +12,16 @@ export interface LetterFrom {
   readonly email: string;
 }
 
-export const letterOf = ({ tally, findings, remarks, damage }: AuditReport & { readonly tally: SiteTally }, { email }: LetterFrom): string[] => {
-  if (tally.calls === 0) return [`No call to ${tally.site} is in the ledger of this crawl.`, ...remarks.map((text) => `Note: ${text}.`), ...damage.map((text) => `Note: ${text}.`)];
+export const letterOf = (
+  { tally, findings, remarks, damage }: AuditReport & { readonly tally: SiteTally },
+  { email }: LetterFrom,
+): string[] => {
+  if (tally.calls === 0)
+    return [
+      `No call to ${tally.site} is in the ledger of this crawl.`,
+      ...remarks.map((text) => `Note: ${text}.`),
+      ...damage.map((text) => `Note: ${text}.`),
+    ];
   return [
     `Calls of a crawler to ${tally.site}`,
     '',
@@ -35,12 +43,13 @@ const whoLines = ({ site, calls, visits, byKind, userAgents, from, to }: SiteTal
   `Whoever runs it can be reached at ${email}.`,
 ];
 
-const kindsOf = (byKind: SiteTally['byKind']): string => [
-  `${byKind.robots} for robots.txt`,
-  ...(byKind.follow > 0 ? [`${byKind.follow} where robots.txt redirected to`] : []),
-  plural(byKind.page, 'page'),
-  ...(byKind.sitemap > 0 ? [plural(byKind.sitemap, 'sitemap')] : []),
-].join(', ');
+const kindsOf = (byKind: SiteTally['byKind']): string =>
+  [
+    `${byKind.robots} for robots.txt`,
+    ...(byKind.follow > 0 ? [`${byKind.follow} where robots.txt redirected to`] : []),
+    plural(byKind.page, 'page'),
+    ...(byKind.sitemap > 0 ? [plural(byKind.sitemap, 'sitemap')] : []),
+  ].join(', ');
 
 type ByKind = Partial<Record<ViolationKind, number>>;
 
@@ -53,15 +62,22 @@ const paceLines = ({ gaps, shortestGapMs, medianGapMs, required, delaysMs }: Sit
     set,
     `Between the starts of two visits there were at least ${exactly(shortestGapMs)}, and ${exactly(medianGapMs ?? shortestGapMs)} in the median.`,
     `The longest delay that had to be kept here was ${exactly(required.ms)}: ${SOURCES[required.source]}.`,
-    early === 0 ? 'Every visit kept the delay that was in force for it.' : `${plural(early, 'visit')} came too early; they are listed below.`,
-    overlaps === 0 ? 'No two visits overlapped.' : `${plural(overlaps, 'visit')} began before another had ended; they are listed below.`,
+    early === 0
+      ? 'Every visit kept the delay that was in force for it.'
+      : `${plural(early, 'visit')} came too early; they are listed below.`,
+    overlaps === 0
+      ? 'No two visits overlapped.'
+      : `${plural(overlaps, 'visit')} began before another had ended; they are listed below.`,
   ];
 };
 
 /** What a robots decision can be wrong in. */
 const ROBOTS_VIOLATIONS: readonly ViolationKind[] = ['forbidden', 'no-robots', 'stale-robots', 'wrong-rules'];
 
-const robotsLines = ({ robots, byKind: kinds }: SiteTally, { byKind, unchecked }: AuditReport['findings']): string[] => {
+const robotsLines = (
+  { robots, byKind: kinds }: SiteTally,
+  { byKind, unchecked }: AuditReport['findings'],
+): string[] => {
   const against = ROBOTS_VIOLATIONS.reduce((sum, kind) => sum + (byKind[kind] ?? 0), 0);
   const open = Object.entries(unchecked) as [UncheckedReason, number][];
   const openCalls = open.reduce((sum, [, n]) => sum + n, 0);
@@ -69,29 +85,44 @@ const robotsLines = ({ robots, byKind: kinds }: SiteTally, { byKind, unchecked }
   return [
     ...robots.flatMap(quoteLines),
     ...(robots.length === 0 ? ['No robots.txt of this site is in the archive.'] : []),
-    ...open.map(([reason, n]) => `For ${plural(n, 'call')} the robots decision could not be checked: ${UNCHECKED[reason]}.`),
-    against > 0 ? `robots.txt was not followed in ${plural(against, 'call')}; they are listed below.`
-      : pages === openCalls ? 'No page was called of which the rules could be checked.' : `robots.txt was followed: each ${openCalls > 0 ? 'other ' : ''}page that was called is allowed by the rules that were in force.`,
+    ...open.map(
+      ([reason, n]) => `For ${plural(n, 'call')} the robots decision could not be checked: ${UNCHECKED[reason]}.`,
+    ),
+    against > 0
+      ? `robots.txt was not followed in ${plural(against, 'call')}; they are listed below.`
+      : pages === openCalls
+        ? 'No page was called of which the rules could be checked.'
+        : `robots.txt was followed: each ${openCalls > 0 ? 'other ' : ''}page that was called is allowed by the rules that were in force.`,
   ];
 };
 
 const quoteLines = ({ origin, times, readAt, crawlDelayMs, rules, moreRules, tooLarge }: RobotsQuoted): string[] => [
   `${origin}/robots.txt was read ${times === 1 ? 'once' : `${times} times`}, last at ${timeOf(readAt)}. ${
-    tooLarge ? 'Its rules for this crawler are too many to be read, so it calls nothing there.' : rules === null ? 'It has no rules for this crawler, which allows everything.' : 'Its rules for this crawler:'}`,
+    tooLarge
+      ? 'Its rules for this crawler are too many to be read, so it calls nothing there.'
+      : rules === null
+        ? 'It has no rules for this crawler, which allows everything.'
+        : 'Its rules for this crawler:'
+  }`,
   ...(rules ?? []).map((rule) => `    ${rule}`),
   ...(moreRules > 0 ? [`    and ${moreRules} more`] : []),
   ...(crawlDelayMs === null ? [] : [`    Crawl-delay: ${crawlDelayMs / 1_000}   (${writeDuration(crawlDelayMs)})`]),
 ];
 
-const violationLines = ({ violations, count }: AuditReport['findings']): string[] => count === 0 ? [] : [
-  '',
-  'What was not as it should be:',
-  ...violations.map(({ kind, says }) => `  ${kind} (${VIOLATIONS[kind]}): ${says}.`),
-  ...(count > violations.length ? [`  and ${count - violations.length} more.`] : []),
-];
+const violationLines = ({ violations, count }: AuditReport['findings']): string[] =>
+  count === 0
+    ? []
+    : [
+        '',
+        'What was not as it should be:',
+        ...violations.map(({ kind, says }) => `  ${kind} (${VIOLATIONS[kind]}): ${says}.`),
+        ...(count > violations.length ? [`  and ${count - violations.length} more.`] : []),
+      ];
 
 const callLines = ({ newest, calls }: SiteTally): string[] => [
-  calls > newest.length ? `The last ${newest.length} calls (there were ${plural(calls - newest.length, 'more call')} before them):` : 'All calls:',
+  calls > newest.length
+    ? `The last ${newest.length} calls (there were ${plural(calls - newest.length, 'more call')} before them):`
+    : 'All calls:',
   ...newest.map(callText),
 ];
 

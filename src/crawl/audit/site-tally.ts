@@ -54,8 +54,20 @@ export interface Tallying {
 
 export const createTally = (site: string): Tallying => {
   const tally: SiteTally = {
-    site, calls: 0, visits: 0, byKind: { robots: 0, follow: 0, page: 0, sitemap: 0 }, userAgents: new Set(), delaysMs: new Set(), from: Infinity, to: -Infinity,
-    newest: [], gaps: 0, shortestGapMs: Infinity, medianGapMs: null, required: null, robots: [],
+    site,
+    calls: 0,
+    visits: 0,
+    byKind: { robots: 0, follow: 0, page: 0, sitemap: 0 },
+    userAgents: new Set(),
+    delaysMs: new Set(),
+    from: Infinity,
+    to: -Infinity,
+    newest: [],
+    gaps: 0,
+    shortestGapMs: Infinity,
+    medianGapMs: null,
+    required: null,
+    robots: [],
   };
   let gaps: number[] = [];
   let step = 1;
@@ -90,8 +102,13 @@ const quoted = (read: readonly ArchivedRobots[]): RobotsQuoted => {
   const last = read.at(-1)!;
   const lines = last.verdict === 'rules' ? recordOf(last).rules.split('\n').map(ruleLine) : null;
   return {
-    origin: last.origin, times: new Set(read.map(({ askedAt }) => askedAt)).size, readAt: last.at, crawlDelayMs: last.crawlDelayMs,
-    rules: lines && lines.slice(0, RULES_QUOTED_MAX), moreRules: Math.max(0, (lines?.length ?? 0) - RULES_QUOTED_MAX), tooLarge: last.verdict === 'too-large',
+    origin: last.origin,
+    times: new Set(read.map(({ askedAt }) => askedAt)).size,
+    readAt: last.at,
+    crawlDelayMs: last.crawlDelayMs,
+    rules: lines && lines.slice(0, RULES_QUOTED_MAX),
+    moreRules: Math.max(0, (lines?.length ?? 0) - RULES_QUOTED_MAX),
+    tooLarge: last.verdict === 'too-large',
   };
 };
 

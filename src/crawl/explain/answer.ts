@@ -27,15 +27,23 @@ const settledAnswer = (page: PlacedPage, { origin, scope }: Found): string => {
     return `It was given up ${on} after ${triesOf(tries)}: ${FAILURES[outcome.slice(FAILED.length) as FailureCause]}${said}.`;
   }
   switch (outcome) {
-    case 'fetched': return `It was crawled ${on}: the server answered ${status}.`;
-    case 'redirected': return `It was visited ${on}: the server answered ${status} and leads to ${page.redirect}, which is a link of its own.`;
-    case 'body-skipped': return `It was visited ${on}, but what it answered is not text (${page.contentType || 'no type'}): only its head was kept.`;
+    case 'fetched':
+      return `It was crawled ${on}: the server answered ${status}.`;
+    case 'redirected':
+      return `It was visited ${on}: the server answered ${status} and leads to ${page.redirect}, which is a link of its own.`;
+    case 'body-skipped':
+      return `It was visited ${on}, but what it answered is not text (${page.contentType || 'no type'}): only its head was kept.`;
     case 'client-error':
-    case 'odd-status': return `It was visited ${on}, but the server answered ${status}.`;
-    case 'server-error': return `It was visited ${on} and given up after ${triesOf(tries)}: the server answered ${status}.`;
-    case 'robots-denied': return `It was not crawled, because the robots.txt of ${origin} forbids it (${page.robots}).`;
+    case 'odd-status':
+      return `It was visited ${on}, but the server answered ${status}.`;
+    case 'server-error':
+      return `It was visited ${on} and given up after ${triesOf(tries)}: the server answered ${status}.`;
+    case 'robots-denied':
+      return `It was not crawled, because the robots.txt of ${origin} forbids it (${page.robots}).`;
     default: {
-      const says: string | undefined = { ...ANSWERED_OUTCOMES, ...UNANSWERED_OUTCOMES, ...SCOPE_REFUSALS }[outcome as keyof typeof SCOPE_REFUSALS];
+      const says: string | undefined = { ...ANSWERED_OUTCOMES, ...UNANSWERED_OUTCOMES, ...SCOPE_REFUSALS }[
+        outcome as keyof typeof SCOPE_REFUSALS
+      ];
       if (outcome in ANSWERED_OUTCOMES) return `It was visited ${on}: it ${says}.`;
       // The rule that refused it then may still be there, and then it can be named.
       return `It was not crawled: ${scope?.refusal === outcome ? scope.says : (says ?? 'no more is known')}. It was settled so ${on}.`;
@@ -48,7 +56,9 @@ const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
   const waits = running ? 'It waits:' : 'It waits, and the crawl is not running. When it is resumed,';
   switch (reason) {
     case 'under-visit':
-      return running ? `It is being visited now, for the ${nth(open.tries)} time.` : 'It was being visited when the crawl ended: a resume visits it again.';
+      return running
+        ? `It is being visited now, for the ${nth(open.tries)} time.`
+        : 'It was being visited when the crawl ended: a resume visits it again.';
     case 'parked':
       return `It is parked: its site ${site.site} failed ${inARow(site.failures)}, and --park-after is ${settings.parkAfter}.`;
     case 'held':
@@ -56,11 +66,15 @@ const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
     case 'max-pages':
       return `It waits, but the crawl has all the pages it may have: --max-pages is ${writeCount(settings.maxPages ?? 0)}.`;
     case 'in-trouble':
-      return `${waits} its site ${site.site}, which failed ${inARow(site.failures)}, is called again ${inTime(site.dueAt, found)}; ` +
-        `at ${settings.parkAfter} failures it is parked. ${placeOf(open)}.`;
+      return (
+        `${waits} its site ${site.site}, which failed ${inARow(site.failures)}, is called again ${inTime(site.dueAt, found)}; ` +
+        `at ${settings.parkAfter} failures it is parked. ${placeOf(open)}.`
+      );
     case 'waiting':
-      return `${waits} its site ${site.site} may be called ${inTime(site.dueAt, found)}, and then every ${writeDuration(delayOf(site, settings))}. ` +
-        `${placeOf(open)}${open.ahead > 0 ? `; its turn comes ${turnOf(callAtOf(open, site, found)! - now, running)}` : ''}.`;
+      return (
+        `${waits} its site ${site.site} may be called ${inTime(site.dueAt, found)}, and then every ${writeDuration(delayOf(site, settings))}. ` +
+        `${placeOf(open)}${open.ahead > 0 ? `; its turn comes ${turnOf(callAtOf(open, site, found)! - now, running)}` : ''}.`
+      );
     case 'robots-denied':
     case 'robots-too-large':
       return `${hopeless(found.view.state)}, because the robots.txt of ${found.origin} forbids it (${found.robots?.rule}).`;
@@ -79,14 +93,21 @@ const placeOf = ({ ahead }: OpenLink): string =>
 const delayOf = (site: SiteView, settings: Settings): number => Math.max(site.delayMs, settings.delayMs);
 
 /** When its turn comes, if the crawl runs, its site stays well and nothing goes before it. Null when it has none. */
-export const callAtOf = (open: OpenLink, site: SiteView, { settings, now, reason }: Pick<Found, 'settings' | 'now' | 'reason'>): number | null =>
-  reason === 'waiting' || reason === 'in-trouble' ? Math.max(site.dueAt, now) + open.ahead * delayOf(site, settings) : null;
+export const callAtOf = (
+  open: OpenLink,
+  site: SiteView,
+  { settings, now, reason }: Pick<Found, 'settings' | 'now' | 'reason'>,
+): number | null =>
+  reason === 'waiting' || reason === 'in-trouble'
+    ? Math.max(site.dueAt, now) + open.ahead * delayOf(site, settings)
+    : null;
 
 export const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 const inTime = (at: number, { now, running }: Pick<Found, 'now' | 'running'>): string =>
   at > now ? `in ${writeDuration(at - now)} (${timeOf(at)})` : running ? 'now' : 'at once';
 const inARow = (n: number): string => (n === 1 ? 'once' : `${n} times in a row`);
-const turnOf = (ms: number, running: boolean): string => (running ? `in about ${writeDuration(ms)}` : `about ${writeDuration(ms)} later`);
+const turnOf = (ms: number, running: boolean): string =>
+  running ? `in about ${writeDuration(ms)}` : `about ${writeDuration(ms)} later`;
 const triesOf = (n: number): string => (n === 1 ? '1 try' : `${n} tries`);
 const nth = (n: number): string => ['first', 'second', 'third'][n - 1] ?? `${n}th`;

@@ -40,7 +40,9 @@ export interface Found extends Omit<ExplainParts, 'url'> {
   readonly robots: RobotsAnswer | null;
   /** What tells of the trouble of a site that is in trouble or parked. */
   readonly lastFailure: PlacedPage | null;
-  /** The same when a robots.txt of the site could not be read: its own, or the one that the site's next call asks for. */
+  /**
+   * The same when a robots.txt of the site could not be read: its own, or the one that the site's next call asks for.
+   */
   readonly unread: RobotsRecord | null;
   readonly reason: ReasonName;
 }

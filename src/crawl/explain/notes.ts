@@ -17,52 +17,74 @@ export const notesOf = async (found: Found): Promise<string[]> => {
 const settledNotes = async (found: Found): Promise<string[]> => {
   const { robots, scope, reason } = found;
   const notes: string[] = [];
-  if (await isBareSeed(found)) notes.push('a seed without a scheme is tried once over https; it was then tried over http');
+  if (await isBareSeed(found))
+    notes.push('a seed without a scheme is tried once over https; it was then tried over http');
   if (reason === 'robots-denied' && robots?.allowed) {
-    notes.push(`as read on ${timeOf(robots.fetchedAt)}, robots.txt allows it (${robots.rule}); but a settled link is not visited again`);
+    notes.push(
+      `as read on ${timeOf(robots.fetchedAt)}, robots.txt allows it (${robots.rule}); but a settled link is not visited again`,
+    );
   }
-  if (scope && scope.refusal !== reason) notes.push(`by the settings now in force it would not be taken: ${scope.says}`);
+  if (scope && scope.refusal !== reason)
+    notes.push(`by the settings now in force it would not be taken: ${scope.says}`);
   return notes;
 };
 
 /** It failed before its tries were used up, and its other address is known: that is what becomes of a bare domain. */
 const isBareSeed = async ({ view: { page }, reason, address, reader }: Found): Promise<boolean> =>
-  page !== null && reason.startsWith('failed-') && page.via === '' && page.tries < TRIES_MAX && address.url.startsWith('https:') &&
+  page !== null &&
+  reason.startsWith('failed-') &&
+  page.via === '' &&
+  page.tries < TRIES_MAX &&
+  address.url.startsWith('https:') &&
   (await reader.link(otherScheme(address.url), siteOf(address.host))).state !== 'unknown';
 
 const openNotes = ({ view, robots, origin, lastFailure, unread, reason }: Found): string[] => {
   const notes: string[] = [];
   const site = view.site!;
   if (unread && unread.fetchedAt >= (lastFailure?.at ?? 0)) {
-    notes.push(`the last failure on record: robots.txt of ${unread.origin} ${unreadWhy(unread)}, on ${timeOf(unread.fetchedAt)}; until it can be read no page there is called`);
+    notes.push(
+      `the last failure on record: robots.txt of ${unread.origin} ${unreadWhy(unread)}, on ${timeOf(unread.fetchedAt)}; until it can be read no page there is called`,
+    );
   } else if (lastFailure) {
-    notes.push(`the last failure on record: ${lastFailure.url}, ${lastFailure.outcome}${lastFailure.status === null ? '' : ` ${lastFailure.status}`}, on ${timeOf(lastFailure.at)}`);
+    notes.push(
+      `the last failure on record: ${lastFailure.url}, ${lastFailure.outcome}${lastFailure.status === null ? '' : ` ${lastFailure.status}`}, on ${timeOf(lastFailure.at)}`,
+    );
   } else if (site.failures > 0 && !robots) {
     notes.push(`robots.txt of ${origin} could not be read so far, and until it is no page there is called`);
   }
-  if (reason === 'waiting' && site.crawlDelayMs >= site.delayMs && site.crawlDelayMs > 0) notes.push('its Crawl-delay sets the pace');
+  if (reason === 'waiting' && site.crawlDelayMs >= site.delayMs && site.crawlDelayMs > 0)
+    notes.push('its Crawl-delay sets the pace');
   return notes;
 };
 
 const unreadWhy = ({ rules: cause }: RobotsRecord): string =>
-  (cause in FAILURES ? `was not to be had (${FAILURES[cause as FailureCause]})` : `answered ${cause}`);
+  cause in FAILURES ? `was not to be had (${FAILURES[cause as FailureCause]})` : `answered ${cause}`;
 
 const unknownNotes = async ({ view, settings, scope, reader }: Found): Promise<string[]> => {
   const notes: string[] = [];
   const { site, lookedAt } = view;
   if (!site) notes.push('nothing of its site is known either');
-  else if (lookedAt < site.waiting) notes.push(`the line of its site was looked through for ${writeCount(lookedAt)} of ${writeCount(site.waiting)} links only`);
+  else if (lookedAt < site.waiting)
+    notes.push(
+      `the line of its site was looked through for ${writeCount(lookedAt)} of ${writeCount(site.waiting)} links only`,
+    );
   if (scope) return notes;
   if (site && settings.maxWaitingPerSite != null && site.waiting >= settings.maxWaitingPerSite) {
-    notes.push(`its site has ${writeCount(site.waiting)} links waiting, all that --max-waiting-per-site allows: links found now are forgotten, and may come again`);
+    notes.push(
+      `its site has ${writeCount(site.waiting)} links waiting, all that --max-waiting-per-site allows: links found now are forgotten, and may come again`,
+    );
   }
-  if (settings.maxDepth !== null) notes.push(`a link more than ${settings.maxDepth} steps from a seed is not taken (--max-depth)`);
+  if (settings.maxDepth !== null)
+    notes.push(`a link more than ${settings.maxDepth} steps from a seed is not taken (--max-depth)`);
   if (settings.hooks) notes.push(`accept of ${settings.hooks} may have refused it`);
   if (site && (site.state === 'held' || site.state === 'parked') && site.waiting > 0) {
-    notes.push(`its site is ${site.state}, so ${writeCount(site.waiting)} of its links are not visited for now, and one of those pages may link to it`);
+    notes.push(
+      `its site is ${site.state}, so ${writeCount(site.waiting)} of its links are not visited for now, and one of those pages may link to it`,
+    );
   }
   const { waiting } = await reader.census();
-  if (waiting > 0) notes.push(`${writeCount(waiting)} links still wait in this crawl, and one of those pages may link to it`);
+  if (waiting > 0)
+    notes.push(`${writeCount(waiting)} links still wait in this crawl, and one of those pages may link to it`);
   return notes;
 };
 
@@ -73,26 +95,41 @@ export const adviceOf = async (found: Found): Promise<string[]> => {
   if (view.page) return reason.startsWith('failed-') ? alike(found) : []; // a bare domain was then tried over http
   if (!view.open) return alike(found);
   switch (reason) {
-    case 'parked': return [`${resume} --retry-parked`];
-    case 'held': return [`${resume} --max-pages-per-site ${2 * Math.max(view.site!.pages, 1)}`];
-    case 'max-pages': return [`${resume} --max-pages ${2 * found.settings.maxPages!}`];
-    case 'too-deep': return [`${resume} --max-depth ${view.open.link.depth}`];
-    case 'not-seeded': return [`${resume} --no-seeded-only`];
+    case 'parked':
+      return [`${resume} --retry-parked`];
+    case 'held':
+      return [`${resume} --max-pages-per-site ${2 * Math.max(view.site!.pages, 1)}`];
+    case 'max-pages':
+      return [`${resume} --max-pages ${2 * found.settings.maxPages!}`];
+    case 'too-deep':
+      return [`${resume} --max-depth ${view.open.link.depth}`];
+    case 'not-seeded':
+      return [`${resume} --no-seeded-only`];
     case 'waiting':
     case 'in-trouble':
-    case 'under-visit': return running ? [] : [resume];
-    default: return []; // nothing brings it back
+    case 'under-visit':
+      return running ? [] : [resume];
+    default:
+      return []; // nothing brings it back
   }
 };
 
-const otherScheme = (url: string): string => (url.startsWith('https:') ? url.replace('https:', 'http:') : url.replace('http:', 'https:'));
+const otherScheme = (url: string): string =>
+  url.startsWith('https:') ? url.replace('https:', 'http:') : url.replace('http:', 'https:');
 
-/** Addresses that are easily taken for this one, and that the crawl knows: the other scheme, a slash at the end, www in front. */
+/**
+ * Addresses that are easily taken for this one, and that the crawl knows: the other scheme, a slash at the end, www in
+ * front.
+ */
 const alike = async ({ address: { url, host }, reader, dir }: Found): Promise<string[]> => {
   const both = [url, otherScheme(url)];
   const slashed = both.map((text) => (text.endsWith('/') ? text.slice(0, -1) : `${text}/`));
-  const named = both.map((text) => (host.startsWith('www.') ? text.replace('//www.', '//') : text.replace('//', '//www.')));
-  const candidates = [...both, ...slashed, ...named].map((text) => canonicalize(text)).flatMap((address) => (typeof address === 'string' ? [] : [address.url]));
+  const named = both.map((text) =>
+    host.startsWith('www.') ? text.replace('//www.', '//') : text.replace('//', '//www.'),
+  );
+  const candidates = [...both, ...slashed, ...named]
+    .map((text) => canonicalize(text))
+    .flatMap((address) => (typeof address === 'string' ? [] : [address.url]));
   const others = [...new Set(candidates)].filter((candidate) => candidate !== url);
   const views = await Promise.all(others.map((other) => reader.link(other, siteOf(host))));
   return others.filter((_, i) => views[i]!.state !== 'unknown').map((other) => `gossamer explain ${dir} ${other}`);

@@ -41,9 +41,12 @@ const saysOf = (refusal: ScopeRefusal, { dir, settings, address, link }: ScopeQu
       const by = excludedBy(dir, address.host);
       return by ? `line ${by.line} of ${join(dir, FILES.excluded)} excludes ${by.name}` : SCOPE_REFUSALS[refusal];
     }
-    case 'not-seeded': return `its site ${link.site} is not one of the seeds, and --seeded-only is set`;
-    case 'too-deep': return `it is at depth ${link.depth}, and --max-depth is ${settings.maxDepth}`;
-    default: return SCOPE_REFUSALS[refusal];
+    case 'not-seeded':
+      return `its site ${link.site} is not one of the seeds, and --seeded-only is set`;
+    case 'too-deep':
+      return `it is at depth ${link.depth}, and --max-depth is ${settings.maxDepth}`;
+    default:
+      return SCOPE_REFUSALS[refusal];
   }
 };
 

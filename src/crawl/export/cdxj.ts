@@ -14,9 +14,13 @@ export const cdxjLine = (page: PlacedPage): string | null => {
   const { place, url, status } = page;
   if (place === null || status === null) return null;
   const fields = {
-    url, mime: page.contentType.split(/[; ]/, 1)[0] || MIME_UNKNOWN, status: String(status),
+    url,
+    mime: page.contentType.split(/[; ]/, 1)[0] || MIME_UNKNOWN,
+    status: String(status),
     digest: (page.digest || DIGEST_OF_NOTHING).replace(/^sha1:/, ''),
-    length: String(place.length), offset: String(place.offset), filename: place.file,
+    length: String(place.length),
+    offset: String(place.offset),
+    filename: place.file,
   };
   return `${surtOf(url)} ${stampOf(page.at)} ${asciiJson(fields)}`;
 };

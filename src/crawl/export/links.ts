@@ -1,4 +1,6 @@
-/** The links that pages have, read back from the archive: those of settled pages only, because only they have a place. */
+/**
+ * The links that pages have, read back from the archive: those of settled pages only, because only they have a place.
+ */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +26,10 @@ export class PageRecords {
     this.#dir = dir;
   }
 
-  /** Where the page leads; none when it has no links, or they were not kept. Null when its file is not in this directory. */
+  /**
+   * Where the page leads; none when it has no links, or they were not kept. Null when its file is not in this
+   * directory.
+   */
   linksOf({ place }: PlacedPage): PageLinks | null {
     if (place === null || place.groupLength === place.length) return NO_LINKS;
     const record = this.#at(place, place.offset + place.length);
@@ -62,6 +67,9 @@ export class PageRecords {
 const NO_LINKS: PageLinks = { urls: [], cut: 0 };
 
 const linksIn = ({ headers, block }: WarcRecord): PageLinks => ({
-  urls: block.toString('utf8').split('\r\n').flatMap((line) => (line.startsWith(OUTLINK) ? [line.slice(OUTLINK.length)] : [])),
+  urls: block
+    .toString('utf8')
+    .split('\r\n')
+    .flatMap((line) => (line.startsWith(OUTLINK) ? [line.slice(OUTLINK.length)] : [])),
   cut: Number(headers[LINKS_CUT.toLowerCase()] ?? 0),
 });

@@ -48,8 +48,10 @@ export class OutFile implements Out {
   }
 
   #checkFree(): void {
-    if (this.#force && statSync(this.#path, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`"${this.#path}" is a folder: choose another --out`);
-    if (!this.#force && existsSync(this.#path)) throw new UsageError(`"${this.#path}" is there already: choose another --out, or give --force to replace it`);
+    if (this.#force && statSync(this.#path, { throwIfNoEntry: false })?.isDirectory())
+      throw new UsageError(`"${this.#path}" is a folder: choose another --out`);
+    if (!this.#force && existsSync(this.#path))
+      throw new UsageError(`"${this.#path}" is there already: choose another --out, or give --force to replace it`);
   }
 
   #close(): void {

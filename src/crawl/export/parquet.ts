@@ -13,7 +13,10 @@ export interface ParquetRows<Row> {
   finish(): Promise<void>;
 }
 
-/** Rows that are read together: DuckDB gives a group to a core. More pack better, and all of them are in memory at a time. */
+/**
+ * Rows that are read together: DuckDB gives a group to a core. More pack better, and all of them are in memory at a
+ * time.
+ */
 const GROUP_ROWS_MAX = 50_000;
 /** Characters of such rows: extracted values can have 64 KiB each. */
 const GROUP_CHARS_MAX = 32 * 1024 ** 2;
@@ -48,11 +51,12 @@ export const openParquet = async <Row>(columns: readonly Column<Row>[], out: Out
     await send();
   };
   return {
-    add: (row) => columns.forEach(({ kind, of }, i) => {
-      const value = of(row);
-      if (typeof value === 'string') chars += value.length;
-      group[i]!.push(storedOf(kind, value));
-    }),
+    add: (row) =>
+      columns.forEach(({ kind, of }, i) => {
+        const value = of(row);
+        if (typeof value === 'string') chars += value.length;
+        group[i]!.push(storedOf(kind, value));
+      }),
     isFull: () => rows() >= GROUP_ROWS_MAX || chars >= GROUP_CHARS_MAX,
     writeGroup,
     finish: async () => {
@@ -65,7 +69,13 @@ export const openParquet = async <Row>(columns: readonly Column<Row>[], out: Out
 
 const schemaOf = <Row>(columns: readonly Column<Row>[]): SchemaElement[] => [
   { name: 'root', num_children: columns.length },
-  ...columns.map(({ name, kind, nullable }): SchemaElement => ({ name, ...ELEMENTS[kind], repetition_type: nullable ? 'OPTIONAL' : 'REQUIRED' })),
+  ...columns.map(
+    ({ name, kind, nullable }): SchemaElement => ({
+      name,
+      ...ELEMENTS[kind],
+      repetition_type: nullable ? 'OPTIONAL' : 'REQUIRED',
+    }),
+  ),
 ];
 
 type Stored = Value | bigint;

@@ -18,7 +18,12 @@ export interface ExportProgress {
 }
 
 /** Each slice is one short read: a crawl that runs is not held up. The signal ends it between two of them. */
-export async function* slicesOf({ reader, filter, signal, onProgress }: Walk): AsyncGenerator<readonly PlacedPage[], void, undefined> {
+export async function* slicesOf({
+  reader,
+  filter,
+  signal,
+  onProgress,
+}: Walk): AsyncGenerator<readonly PlacedPage[], void, undefined> {
   const total = await reader.lastRow();
   let left = filter.limit ?? Infinity;
   for (let row = 0; row < total && left > 0; ) {

@@ -28,7 +28,10 @@ export interface CopyOptions {
 
 /** What is handed over at a time, in links: some megabytes, and one transaction of a server. */
 const WEIGHT_AT_ONCE = 10_000;
-/** A page, or the rules of an origin, weighs as much as so many links; with the largest extracted values, 60 MiB are handed over. */
+/**
+ * A page, or the rules of an origin, weighs as much as so many links; with the largest extracted values, 60 MiB are
+ * handed over.
+ */
 const ROW_WEIGHT = 10;
 
 /** False when it was stopped. Throws a StoreFault when not all of the crawl came. */
@@ -37,7 +40,8 @@ export const copyPieces = async ({ source, take, shiftMs, notes, onProgress, sto
   const linksTotal = census.waiting + census.parked + census.held;
   const pagesTotal = settledTotal(census);
   const came = { sites: 0, links: 0, pages: 0 };
-  const tell = (): void => onProgress({ phase: 'copying', links: came.links, linksTotal, pages: came.pages, pagesTotal });
+  const tell = (): void =>
+    onProgress({ phase: 'copying', links: came.links, linksTotal, pages: came.pages, pagesTotal });
   let batch: Piece[] = [];
   let weight = 0;
   const handOver = async (): Promise<void> => {
@@ -85,18 +89,31 @@ const count = (piece: Piece, came: Came): number => {
 const checkAll = (came: Came, known: Came): void => {
   const wrong = (['sites', 'links', 'pages'] as const).find((what) => came[what] !== known[what]);
   if (wrong === undefined) return;
-  throw new StoreFault(`the crawl counts ${writeCount(known[wrong])} ${wrong}, but ${writeCount(came[wrong])} came out of its store; it is where it was`,
-    'check it by "gossamer verify"');
+  throw new StoreFault(
+    `the crawl counts ${writeCount(known[wrong])} ${wrong}, but ${writeCount(came[wrong])} came out of its store; it is where it was`,
+    'check it by "gossamer verify"',
+  );
 };
 
-/** What is a moment of the source's clock becomes one of the target's, so that no site is early; notes are those of the new place. */
+/**
+ * What is a moment of the source's clock becomes one of the target's, so that no site is early; notes are those of the
+ * new place.
+ */
 const adapted = (piece: Piece, shiftMs: number, notes: CopyOptions['notes']): Piece => {
   switch (piece.kind) {
     case 'site':
       return shiftMs === 0 ? piece : { ...piece, pace: { ...piece.pace, dueAt: piece.pace.dueAt + shiftMs } };
     case 'robots':
-      return shiftMs === 0 ? piece
-        : { ...piece, records: piece.records.map((one) => ({ ...one, fetchedAt: one.fetchedAt + shiftMs, expiresAt: one.expiresAt + shiftMs })) };
+      return shiftMs === 0
+        ? piece
+        : {
+            ...piece,
+            records: piece.records.map((one) => ({
+              ...one,
+              fetchedAt: one.fetchedAt + shiftMs,
+              expiresAt: one.expiresAt + shiftMs,
+            })),
+          };
     case 'tally':
       return { ...piece, notes: { ...piece.notes, ...notes } };
     case 'line':

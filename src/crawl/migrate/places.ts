@@ -37,7 +37,8 @@ export const placesOf = (dir: string, identity: Identity, wanted: Wanted): Place
   }
   const from = storeStart(dir, identity, knownStore(kept, wanted.from));
   const url = targetOf(wanted, from.url);
-  if (kindOf(url) === 'sqlite' && wanted.name !== undefined) throw new UsageError('--name is for a crawl in Redis or PostgreSQL: leave it away');
+  if (kindOf(url) === 'sqlite' && wanted.name !== undefined)
+    throw new UsageError('--name is for a crawl in Redis or PostgreSQL: leave it away');
   const crawl = kindOf(url) === 'sqlite' ? from.crawl : crawlNameOf(wanted.name ?? identity.settings.name ?? '', dir);
   return { from, to: { url, crawl, member: memberOf(identity), shards: shards ?? from.shards } };
 };
@@ -52,17 +53,26 @@ export const isSameCrawl = (a: StoreStart, b: StoreStart): boolean =>
 /** With another number of shards alone the crawl stays where it is. */
 const targetOf = ({ to, shards }: Wanted, from: string): string => {
   const given = to ?? (process.env[TARGET_VARIABLE] || (shards === undefined ? undefined : from));
-  if (given === undefined) throw new UsageError(`where to is missing: give --to, such as ${EMBEDDED}, redis://HOST:PORT or postgres://USER@HOST:PORT/DATABASE`);
+  if (given === undefined)
+    throw new UsageError(
+      `where to is missing: give --to, such as ${EMBEDDED}, redis://HOST:PORT or postgres://USER@HOST:PORT/DATABASE`,
+    );
   const url = checked(given, '--to');
   if (hasPassword(url)) return url;
   // The password may be in the environment, or be that of the store it comes from.
   const told = [process.env[TARGET_VARIABLE], process.env[STORE_VARIABLE], from];
-  return told.find((text) => text !== undefined && storeKind(text) !== null && isSamePlace(text, url) && hasPassword(text)) ?? url;
+  return (
+    told.find(
+      (text) => text !== undefined && storeKind(text) !== null && isSamePlace(text, url) && hasPassword(text),
+    ) ?? url
+  );
 };
 
 const hasPassword = (text: string): boolean => withoutPassword(text) !== text;
 
 const checked = (text: string, flag: string): string => {
   if (storeKind(text) !== null) return text;
-  throw new UsageError(`${flag} "${withoutPassword(text)}" is not understood: write ${EMBEDDED}, redis://HOST:PORT, rediss://HOST:PORT or postgres://USER@HOST:PORT/DATABASE`);
+  throw new UsageError(
+    `${flag} "${withoutPassword(text)}" is not understood: write ${EMBEDDED}, redis://HOST:PORT, rediss://HOST:PORT or postgres://USER@HOST:PORT/DATABASE`,
+  );
 };

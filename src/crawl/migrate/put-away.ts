@@ -1,4 +1,7 @@
-/** The last steps of a move, when crawl.json names the new store: files take their names, and what was left behind is put away. */
+/**
+ * The last steps of a move, when crawl.json names the new store: files take their names, and what was left behind is
+ * put away.
+ */
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,11 +20,15 @@ export const freshOf = (path: string): string => `${path}.new`;
 export const movedOf = (path: string): string => `${path}-moved`;
 
 /** The files that a store has in the directory. */
-const DATABASES: Readonly<Record<StoreKind, readonly string[]>> = { sqlite: [FILES.store], redis: [FILES.rows], postgres: [] };
+const DATABASES: Readonly<Record<StoreKind, readonly string[]>> = {
+  sqlite: [FILES.store],
+  redis: [FILES.rows],
+  postgres: [],
+};
 
 /**
- * Gives the files of the new store their names, and the old ones theirs. Each step may be repeated: killed in between, the next
- * run, or a resume, takes those that are left.
+ * Gives the files of the new store their names, and the old ones theirs. Each step may be repeated: killed in between,
+ * the next run, or a resume, takes those that are left.
  */
 const switchFiles = (dir: string, from: StoreKind, to: StoreKind): void => {
   for (const file of [FILES.store, FILES.rows]) {
@@ -50,13 +57,17 @@ const foldLog = (path: string): void => {
   const db = new DatabaseSync(path, { timeout: 5_000 });
   try {
     const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
-    if (busy !== 0) throw new StoreFault(`"${path}" is being read`, 'end the program that reads it, then run the move again');
+    if (busy !== 0)
+      throw new StoreFault(`"${path}" is being read`, 'end the program that reads it, then run the move again');
   } finally {
     db.close();
   }
 };
 
-/** Puts the files right after a move that was killed; the directory must be locked. What is left to do beside files stays noted. */
+/**
+ * Puts the files right after a move that was killed; the directory must be locked. What is left to do beside files
+ * stays noted.
+ */
 export const finishFiles = (dir: string, identity: Identity): Identity => {
   const { movedFrom, ...rest } = identity;
   if (!movedFrom) return identity;
@@ -80,6 +91,11 @@ export const finishMove = (dir: string, identity: Identity): Identity => {
 export const isHalfMoved = (dir: string, { movedFrom }: Identity): boolean =>
   movedFrom !== undefined && [FILES.store, FILES.rows].some((file) => existsSync(freshOf(join(dir, file))));
 
-/** Files of former stores that may be deleted, and the folder of waiting links: no crawl that was moved has these in files. */
+/**
+ * Files of former stores that may be deleted, and the folder of waiting links: no crawl that was moved has these in
+ * files.
+ */
 export const leftBehind = (dir: string): string[] =>
-  [...[FILES.store, FILES.rows].map((file) => movedOf(join(dir, file))), frontierFolder(join(dir, FILES.rows))].filter((path) => existsSync(path));
+  [...[FILES.store, FILES.rows].map((file) => movedOf(join(dir, file))), frontierFolder(join(dir, FILES.rows))].filter(
+    (path) => existsSync(path),
+  );

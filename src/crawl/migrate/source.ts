@@ -43,7 +43,8 @@ const NOT_BEGUN = 'has no store yet: it was stopped before it began';
 
 const openEmbedded = async ({ dir, say }: SourceOptions): Promise<Source> => {
   const path = join(dir, FILES.store);
-  if (!existsSync(path) || isUnmade(path)) throw new UsageError(`crawl "${dir}" ${NOT_BEGUN}; "gossamer resume ${dir}" begins it`);
+  if (!existsSync(path) || isUnmade(path))
+    throw new UsageError(`crawl "${dir}" ${NOT_BEGUN}; "gossamer resume ${dir}" begins it`);
   const look = async (): Promise<Census> => {
     const reader = openSqliteReader(path);
     try {
@@ -55,18 +56,29 @@ const openEmbedded = async ({ dir, say }: SourceOptions): Promise<Source> => {
   const { leased } = await look();
   if (leased > 0) {
     // As a resume does; this directory is locked, so nobody is on these visits any more.
-    say(`the crawl was killed: ${leased === 1 ? 'a link that was' : `${leased} links that were`} under way ${leased === 1 ? 'waits' : 'wait'} again`);
-    await openSqliteStore({ path, clock: (notBeforeMs) => createClock(anchorNow(notBeforeMs)), archive: archiveOf(dir) }).close();
+    say(
+      `the crawl was killed: ${leased === 1 ? 'a link that was' : `${leased} links that were`} under way ${leased === 1 ? 'waits' : 'wait'} again`,
+    );
+    await openSqliteStore({
+      path,
+      clock: (notBeforeMs) => createClock(anchorNow(notBeforeMs)),
+      archive: archiveOf(dir),
+    }).close();
   }
   return {
-    census: await look(), aheadMs: Math.max(0, lastMomentIn(path) - createClock().now()), look,
+    census: await look(),
+    aheadMs: Math.max(0, lastMomentIn(path) - createClock().now()),
+    look,
     pieces: () => piecesOf(path),
     close: async () => {},
   };
 };
 
 /** Opening it cuts what was not settled. */
-const archiveOf = (dir: string) => (settled: ArchiveEnd): Archive => openArchive({ dir: join(dir, FILES.warc), settled, warcinfo: unused, stamp: unused });
+const archiveOf =
+  (dir: string) =>
+  (settled: ArchiveEnd): Archive =>
+    openArchive({ dir: join(dir, FILES.warc), settled, warcinfo: unused, stamp: unused });
 
 const unused = (): never => {
   throw new Error('a move appends no record');
@@ -82,10 +94,15 @@ const openShared = async ({ dir, from, say }: SourceOptions): Promise<Source> =>
     const look = (): Promise<Census> => censusIn(crawl, rows.rowsPath);
     const census = await look();
     if (census.leased > 0) {
-      throw new StoreFault(`${census.leased} links of the crawl "${from.crawl}" are leased by other members`, 'stop them; the leases of those that died end by themselves within minutes');
+      throw new StoreFault(
+        `${census.leased} links of the crawl "${from.crawl}" are leased by other members`,
+        'stop them; the leases of those that died end by themselves within minutes',
+      );
     }
     return {
-      census, aheadMs: census.now - createClock().now(), look,
+      census,
+      aheadMs: census.now - createClock().now(),
+      look,
       pieces: () => crawl.pieces(rows),
       close: () => crawl.close(),
     };
@@ -98,8 +115,16 @@ const openShared = async ({ dir, from, say }: SourceOptions): Promise<Source> =>
 /** Opening frees what this member had leased when it died, and takes back what was not settled. */
 const freeOwn = async ({ dir, from, say }: SourceOptions): Promise<void> => {
   const store = await openSharedStore({
-    ...from, say, clock: null, rowsPath: join(dir, FILES.rows), archive: archiveOf(dir),
-    dead: (records) => addDead(dir, records.map((one) => ({ ...one, why: 'its lease ran out before it was settled' }))),
+    ...from,
+    say,
+    clock: null,
+    rowsPath: join(dir, FILES.rows),
+    archive: archiveOf(dir),
+    dead: (records) =>
+      addDead(
+        dir,
+        records.map((one) => ({ ...one, why: 'its lease ran out before it was settled' })),
+      ),
   });
   await store.close();
 };

@@ -23,8 +23,8 @@ export const COPIED_NOTE = 'copied';
 
 export interface Target {
   /**
-   * True when the whole copy is there already: the run that made it was killed before the directory knew of it. Throws a
-   * UsageError when another crawl is there.
+   * True when the whole copy is there already: the run that made it was killed before the directory knew of it. Throws
+   * a UsageError when another crawl is there.
    */
   begin(copied: string): Promise<boolean>;
   /** How far its clock is ahead of this machine's, rather too much than too little; known once the move has begun. */
@@ -107,7 +107,12 @@ const judge = async (crawl: SharedCrawl, { to, identity, copied, error }: Judged
   const note = await crawl.note(IDENTITY_NOTE);
   if (note === null) throw error;
   const where = `${withoutPassword(to.url)} has a crawl "${to.crawl}" already`;
-  if ((JSON.parse(note) as Identity).id !== identity.id) throw new UsageError(`${where}, another one: choose another --name`);
-  if ((await crawl.note(MOVED_NOTE)) !== null) throw new UsageError(`${where}: this one, as it was before it was moved away from there; choose another --name, or remove the old one there: ${removalOf(to.url, to.crawl)}`);
-  if ((await crawl.note(COPIED_NOTE)) !== copied) throw new UsageError(`${where}: a copy of this one from before it went on here; choose another --name`);
+  if ((JSON.parse(note) as Identity).id !== identity.id)
+    throw new UsageError(`${where}, another one: choose another --name`);
+  if ((await crawl.note(MOVED_NOTE)) !== null)
+    throw new UsageError(
+      `${where}: this one, as it was before it was moved away from there; choose another --name, or remove the old one there: ${removalOf(to.url, to.crawl)}`,
+    );
+  if ((await crawl.note(COPIED_NOTE)) !== copied)
+    throw new UsageError(`${where}: a copy of this one from before it went on here; choose another --name`);
 };

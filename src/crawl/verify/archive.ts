@@ -1,4 +1,7 @@
-/** All archive files in order, up to the settled end: what is missing, damaged or left over, and where a repair would end it. */
+/**
+ * All archive files in order, up to the settled end: what is missing, damaged or left over, and where a repair would
+ * end it.
+ */
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -59,8 +62,16 @@ export const checkArchive = async (options: ArchiveOptions): Promise<ArchiveRepo
   const all = filesIn(options.dir);
   const files = all.filter(({ serial }) => serial <= endSerial);
   const course: Course = {
-    ...options, endSerial, files, pages: createPageCursor(options.rows), plan: { pagesBack: new Set(), urlsBack: new Set(), dead: [] },
-    total: files.reduce((sum, file) => sum + limitOf(file, settled), 0), openings: new Map(), reported: new Set(), done: 0, records: 0,
+    ...options,
+    endSerial,
+    files,
+    pages: createPageCursor(options.rows),
+    plan: { pagesBack: new Set(), urlsBack: new Set(), dead: [] },
+    total: files.reduce((sum, file) => sum + limitOf(file, settled), 0),
+    openings: new Map(),
+    reported: new Set(),
+    done: 0,
+    records: 0,
   };
   const later = all.filter(({ serial }) => serial > endSerial);
   if (later.length > 0) found.leave(`${later.map(({ name }) => name).join(', ')}: begun after the settled end`);
@@ -69,8 +80,15 @@ export const checkArchive = async (options: ArchiveOptions): Promise<ArchiveRepo
   const end = endOf(course);
   course.plan.dead = course.plan.dead.filter((span) => !isAfter(span, end));
   return {
-    files: files.length, bytes: course.total, records: course.records, end, plan: course.plan,
-    archivedBytes: files.reduce((sum, file) => sum + Math.max(0, limitOf(file, end) - (course.openings.get(file.name) ?? 0)), 0),
+    files: files.length,
+    bytes: course.total,
+    records: course.records,
+    end,
+    plan: course.plan,
+    archivedBytes: files.reduce(
+      (sum, file) => sum + Math.max(0, limitOf(file, end) - (course.openings.get(file.name) ?? 0)),
+      0,
+    ),
   };
 };
 
@@ -104,11 +122,22 @@ const walkOne = async (course: Course, file: DiskFile): Promise<void> => {
   const { dir, settled, found, pages, plan, total } = course;
   const { name, size } = file;
   if (name === settled.file && size < settled.bytes) {
-    found.add({ kind: 'file-short', file: name, offset: size, says: `${name} has ${writeCount(size)} bytes, but ${writeCount(settled.bytes)} were settled` });
+    found.add({
+      kind: 'file-short',
+      file: name,
+      offset: size,
+      says: `${name} has ${writeCount(size)} bytes, but ${writeCount(settled.bytes)} were settled`,
+    });
   }
-  if (name === settled.file && size > settled.bytes) found.leave(`${name}: ${writeBytes(size - settled.bytes)} after its settled end, at ${settled.bytes}`);
+  if (name === settled.file && size > settled.bytes)
+    found.leave(`${name}: ${writeBytes(size - settled.bytes)} after its settled end, at ${settled.bytes}`);
   const figures: FileFigures = await walkFile({
-    path: join(dir, name), file: name, limit: limitOf(file, settled), pages, found, plan,
+    path: join(dir, name),
+    file: name,
+    limit: limitOf(file, settled),
+    pages,
+    found,
+    plan,
     dead: joinSpans(course.dead.filter((span) => span.file === name && span.bytes > 0)),
     onProgress: (_, bytes) => course.onProgress((course.done += bytes), total),
   });
@@ -125,7 +154,13 @@ const strayPages = (course: Course, file: string): void => {
   if (serial !== null) course.reported.add(serial);
   const why = isLater ? 'it comes after the settled end of the archive' : 'the file is missing';
   for (const { id, url, offset } of pages.takeAll(file)) {
-    found.add({ kind: 'record-missing', file, offset, url, says: `${file} offset ${offset}: the record of ${url} is not there: ${why}` });
+    found.add({
+      kind: 'record-missing',
+      file,
+      offset,
+      url,
+      says: `${file} offset ${offset}: the record of ${url} is not there: ${why}`,
+    });
     plan.pagesBack.add(id);
   }
 };
@@ -139,7 +174,8 @@ const missingFile = ({ found, plan }: Course, file: string): void => {
 const reportGaps = (course: Course): void => {
   const { endSerial, settled, files } = course;
   const there = new Set([...files.map(({ serial }) => serial), ...course.reported]);
-  for (const { file, bytes } of course.dead) if (bytes === 0) there.add(Number(/-(\d+)\.warc\.gz$/.exec(file)?.[1] ?? -1));
+  for (const { file, bytes } of course.dead)
+    if (bytes === 0) there.add(Number(/-(\d+)\.warc\.gz$/.exec(file)?.[1] ?? -1));
   for (let serial = 0; serial <= endSerial; serial++) {
     if (there.has(serial)) continue;
     missingFile(course, serial === endSerial ? settled.file : `gossamer-*-${String(serial).padStart(5, '0')}.warc.gz`);
@@ -154,10 +190,16 @@ const endOf = ({ settled, files, plan, dead }: Course): ArchiveEnd => {
     const limit = limitOf(last, settled);
     const fresh = plan.dead.filter(({ file }) => file === settled.file);
     if (last.size >= settled.bytes && !fresh.some(({ offset, bytes }) => offset + bytes >= limit)) return settled;
-    const broken = joinSpans([...fresh, ...dead.filter(({ file, offset }) => file === settled.file && offset < limit)]).at(-1);
+    const broken = joinSpans([
+      ...fresh,
+      ...dead.filter(({ file, offset }) => file === settled.file && offset < limit),
+    ]).at(-1);
     const bytes = broken && broken.offset + broken.bytes >= limit ? broken.offset : limit;
     if (bytes > 0) return { file: settled.file, bytes };
   }
-  const before = files.filter(({ name }) => name !== settled.file).toSorted((a, b) => a.serial - b.serial).at(-1);
+  const before = files
+    .filter(({ name }) => name !== settled.file)
+    .toSorted((a, b) => a.serial - b.serial)
+    .at(-1);
   return before ? { file: before.name, bytes: before.size } : { file: '', bytes: 0 };
 };

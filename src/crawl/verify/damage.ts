@@ -1,10 +1,10 @@
 /** What can be wrong with a crawl on disk, and the list of what was found. */
 
 export const DAMAGES = {
-  'identity': 'crawl.json cannot be read',
-  'seeds': 'seeds.txt cannot be read, or is shorter than what was loaded from it',
-  'database': 'the database file is damaged',
-  'row': 'a row of the database contradicts the others',
+  identity: 'crawl.json cannot be read',
+  seeds: 'seeds.txt cannot be read, or is shorter than what was loaded from it',
+  database: 'the database file is damaged',
+  row: 'a row of the database contradicts the others',
   'file-missing': 'an archive file is not there',
   'file-short': 'an archive file ends before its settled end',
   'record-damaged': 'a record of the archive cannot be read',
@@ -16,18 +16,19 @@ export const DAMAGES = {
   'link-unseen': 'a link is missing in the log of known URLs',
   'link-lost': 'a known URL is in no state',
   'line-broken': 'the line of a site is not whole',
-  'counter': 'a counter differs from the rows',
-  'store': 'the store in Redis or PostgreSQL contradicts itself',
+  counter: 'a counter differs from the rows',
+  store: 'the store in Redis or PostgreSQL contradicts itself',
 } as const;
 
 export type DamageKind = keyof typeof DAMAGES;
 
 /** Only a copy helps against these: a repair would have to invent something. */
 const BEYOND_REPAIR: Readonly<Partial<Record<DamageKind, string>>> = {
-  'identity': 'restore crawl.json from a copy',
-  'database': 'restore crawl.db from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
-  'store': 'restore the store from a copy of the server',
-  'row': 'restore crawl.db from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
+  identity: 'restore crawl.json from a copy',
+  database:
+    'restore crawl.db from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
+  store: 'restore the store from a copy of the server',
+  row: 'restore crawl.db from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
 };
 
 export interface Damage {
@@ -68,9 +69,15 @@ export const createFinder = (): Finder => {
   const left: string[] = [];
   let count = 0;
   return {
-    named, byKind, left,
-    get count() { return count; },
-    get advice() { return [...advice]; },
+    named,
+    byKind,
+    left,
+    get count() {
+      return count;
+    },
+    get advice() {
+      return [...advice];
+    },
     add: (damage) => {
       count++;
       byKind[damage.kind] = (byKind[damage.kind] ?? 0) + 1;

@@ -1,4 +1,6 @@
-/** Puts fillers where bytes of the archive are listed as dead and cannot be read, so that every reader passes over them. */
+/**
+ * Puts fillers where bytes of the archive are listed as dead and cannot be read, so that every reader passes over them.
+ */
 
 import { closeSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +34,9 @@ export const needsFiller = ({ path, from, to }: Stretch): boolean => {
  * is found and filled again. Nothing that a page points to is written over, whatever the list says.
  */
 export const fillDead = (dir: string, checked: Checked, dead: readonly DeadSpan[]): number => {
-  const wanted = joinSpans(dead).filter(({ file, offset, bytes }) => bytes > 0 && needsFiller(stretchOf(dir, { file, offset, bytes })));
+  const wanted = joinSpans(dead).filter(
+    ({ file, offset, bytes }) => bytes > 0 && needsFiller(stretchOf(dir, { file, offset, bytes })),
+  );
   const free = wanted.length === 0 ? [] : withoutPages(checked, wanted);
   for (const span of free) fill(stretchOf(dir, span), span.file);
   return free.length;
@@ -60,7 +64,8 @@ const withoutPages = (checked: Checked, spans: readonly DeadSpan[]): DeadSpan[] 
   const taken = new Set<DeadSpan>();
   for (const { file, offset, groupLength } of placedPages(checked, true)) {
     const inFile = byFile.get(file) ?? [];
-    for (let i = firstEndingAfter(inFile, offset); i < inFile.length && inFile[i]!.offset < offset + groupLength; i++) taken.add(inFile[i]!);
+    for (let i = firstEndingAfter(inFile, offset); i < inFile.length && inFile[i]!.offset < offset + groupLength; i++)
+      taken.add(inFile[i]!);
   }
   return spans.filter((span) => !taken.has(span));
 };

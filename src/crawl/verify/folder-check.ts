@@ -17,14 +17,18 @@ export const checkIdentity = (dir: string, found: Finder): boolean => {
     try {
       JSON.parse(readFileSync(path, 'utf8'));
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw new UsageError(`"${path}" cannot be read: ${(error as Error).message}`);
+      if (!(error instanceof SyntaxError))
+        throw new UsageError(`"${path}" cannot be read: ${(error as Error).message}`);
       found.add({ kind: 'identity', file: FILES.identity, says: `${FILES.identity} cannot be read: ${error.message}` });
       return false;
     }
   }
   const identity = readIdentity(dir);
   checkFixed(dir, identity);
-  if (isHalfMoved(dir, identity)) throw new UsageError(`a move of crawl "${dir}" was killed at its end: "gossamer resume ${dir}" or the same "gossamer migrate" finishes it`);
+  if (isHalfMoved(dir, identity))
+    throw new UsageError(
+      `a move of crawl "${dir}" was killed at its end: "gossamer resume ${dir}" or the same "gossamer migrate" finishes it`,
+    );
   return identity.unkept !== true;
 };
 
@@ -32,11 +36,17 @@ export const checkIdentity = (dir: string, found: Finder): boolean => {
 export const checkSeedFile = async (dir: string, mark: number, found: Finder): Promise<number> => {
   const path = join(dir, FILES.seeds);
   if (!existsSync(path)) {
-    found.add({ kind: 'seeds', file: FILES.seeds, says: `${FILES.seeds} is missing`, advice: `restore ${FILES.seeds} from a copy` });
+    found.add({
+      kind: 'seeds',
+      file: FILES.seeds,
+      says: `${FILES.seeds} is missing`,
+      advice: `restore ${FILES.seeds} from a copy`,
+    });
     return 0;
   }
   const lines = await countLines(path);
-  if (mark > lines) found.add({ kind: 'seeds', file: FILES.seeds, says: `${FILES.seeds} has ${lines} lines, but ${mark} were loaded` });
+  if (mark > lines)
+    found.add({ kind: 'seeds', file: FILES.seeds, says: `${FILES.seeds} has ${lines} lines, but ${mark} were loaded` });
   return lines;
 };
 

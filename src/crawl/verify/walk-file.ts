@@ -82,12 +82,20 @@ export const walkFile = async (walk: FileWalk): Promise<FileFigures> => {
 /** Bytes that are given up already. A repair that was killed may have listed them without filling them. */
 const passHole = ({ path, file, found }: FileWalk, from: number, to: number): number => {
   if (needsFiller({ path, from, to })) {
-    found.add({ kind: 'record-damaged', file, offset: from, says: `${file} offset ${from}: ${writeCount(to - from)} bytes that are listed in ${DEAD_FILE} cannot be read, and stop other readers` });
+    found.add({
+      kind: 'record-damaged',
+      file,
+      offset: from,
+      says: `${file} offset ${from}: ${writeCount(to - from)} bytes that are listed in ${DEAD_FILE} cannot be read, and stop other readers`,
+    });
   }
   return to;
 };
 
-const take = (walk: FileWalk, { group, record, figures }: { group: Group | null; record: WarcRecord; figures: FileFigures }): Group | null => {
+const take = (
+  walk: FileWalk,
+  { group, record, figures }: { group: Group | null; record: WarcRecord; figures: FileFigures },
+): Group | null => {
   figures.records++;
   const { offset, headers } = record;
   const kind = kindOf(headers);
@@ -113,10 +121,14 @@ const kindOf = (headers: WarcRecord['headers']): Kind => {
   if (headers['gossamer-kind'] === 'robots') return 'robots';
   if (headers['gossamer-kind'] === FILLER_KIND) return 'filler';
   switch (headers['warc-type']) {
-    case 'warcinfo': return 'opening';
-    case 'response': return 'page';
-    case 'conversion': return headers['warc-refers-to'] === undefined ? 'page' : 'part';
-    default: return 'part';
+    case 'warcinfo':
+      return 'opening';
+    case 'response':
+      return 'page';
+    case 'conversion':
+      return headers['warc-refers-to'] === undefined ? 'page' : 'part';
+    default:
+      return 'part';
   }
 };
 
@@ -124,12 +136,15 @@ const wrongOf = (page: PlacedRow, { headers, block, length }: WarcRecord): strin
   const url = headers['warc-target-uri'];
   if (url !== page.url) return `it is the record of ${url}`;
   if (length !== page.length) return `it has ${length} bytes, but ${page.length} were settled`;
-  if (headers['warc-type'] === 'conversion') return headers['warc-block-digest'] === payloadDigest(block) ? null : 'its text does not match its digest';
+  if (headers['warc-type'] === 'conversion')
+    return headers['warc-block-digest'] === payloadDigest(block) ? null : 'its text does not match its digest';
   const { body } = splitHttp(block);
   const digest = payloadDigest(body);
   if (headers['warc-payload-digest'] !== digest) return 'its body does not match its digest';
   // The row of an answer without a body has no digest.
-  return page.digest === digest || (page.digest === '' && body.length === 0) ? null : `its digest is ${digest}, but ${page.digest || 'none'} was settled`;
+  return page.digest === digest || (page.digest === '' && body.length === 0)
+    ? null
+    : `its digest is ${digest}, but ${page.digest || 'none'} was settled`;
 };
 
 /** The group ends here: is it as long as its page says, and is there a page at all? */
@@ -139,14 +154,28 @@ const close = (walk: FileWalk, group: Group | null, end: number): null => {
   const { file, found, plan } = walk;
   const bytes = end - offset;
   if (page === null) {
-    found.add({ kind: 'record-orphan', file, offset, url, says: `${file} offset ${offset}: the record of ${url} belongs to no page` });
+    found.add({
+      kind: 'record-orphan',
+      file,
+      offset,
+      url,
+      says: `${file} offset ${offset}: the record of ${url} belongs to no page`,
+    });
     plan.urlsBack.add(url);
     plan.dead.push({ file, offset, bytes, why: `no page: ${url}` });
     return null;
   }
-  const wrong = group.wrong ?? (bytes === page.groupLength ? null : `its records have ${bytes} bytes, but ${page.groupLength} were settled`);
+  const wrong =
+    group.wrong ??
+    (bytes === page.groupLength ? null : `its records have ${bytes} bytes, but ${page.groupLength} were settled`);
   if (wrong === null) return null;
-  found.add({ kind: 'record-wrong', file, offset, url: page.url, says: `${file} offset ${offset}: the record of ${page.url} is not right: ${wrong}` });
+  found.add({
+    kind: 'record-wrong',
+    file,
+    offset,
+    url: page.url,
+    says: `${file} offset ${offset}: the record of ${page.url} is not right: ${wrong}`,
+  });
   plan.pagesBack.add(page.id);
   if (url !== page.url) plan.urlsBack.add(url);
   plan.dead.push({ file, offset, bytes, why: `not right: ${page.url}` });
@@ -155,12 +184,21 @@ const close = (walk: FileWalk, group: Group | null, end: number): null => {
 
 const missing = ({ file, found, plan }: FileWalk, page: PlacedRow, why: string): void => {
   const { offset, url, id } = page;
-  found.add({ kind: 'record-missing', file, offset, url, says: `${file} offset ${offset}: the record of ${url} is not there: ${why}` });
+  found.add({
+    kind: 'record-missing',
+    file,
+    offset,
+    url,
+    says: `${file} offset ${offset}: the record of ${url} is not there: ${why}`,
+  });
   plan.pagesBack.add(id);
 };
 
 /** Nothing can be read from here on: says what it was, and where the next record begins as far as rows tell. */
-const spoil = (walk: FileWalk, { group, at, why, holeAt }: { group: Group | null; at: number; why: string; holeAt: number }): number => {
+const spoil = (
+  walk: FileWalk,
+  { group, at, why, holeAt }: { group: Group | null; at: number; why: string; holeAt: number },
+): number => {
   const { file, found, plan, pages, limit } = walk;
   const groupEnd = group?.page ? group.offset + group.page.groupLength : 0;
   const isInside = group !== null && group.page !== null && at < groupEnd;
@@ -168,12 +206,20 @@ const spoil = (walk: FileWalk, { group, at, why, holeAt }: { group: Group | null
   for (const page of pages.takeBefore(file, at)) missing(walk, page, 'no record begins there');
   const victims = isInside ? [group.page!] : pages.takeAt(file, at);
   const from = isInside ? group.offset : at;
-  const ends = [groupEnd, ...victims.map((page) => page.offset + page.groupLength), pages.peek(file)?.offset ?? 0, holeAt].filter((end) => end > at);
+  const ends = [
+    groupEnd,
+    ...victims.map((page) => page.offset + page.groupLength),
+    pages.peek(file)?.offset ?? 0,
+    holeAt,
+  ].filter((end) => end > at);
   const next = Math.min(limit, ...ends);
   for (const page of victims) plan.pagesBack.add(page.id);
   const urls = victims.map((page) => page.url).join(', ');
   found.add({
-    kind: 'record-damaged', file, offset: at, ...(victims[0] ? { url: victims[0].url } : {}),
+    kind: 'record-damaged',
+    file,
+    offset: at,
+    ...(victims[0] ? { url: victims[0].url } : {}),
     says: `${file} offset ${at}: ${reasonOf(why)}: ${urls ? `it belongs to ${urls}` : 'it belongs to no page'}`,
   });
   plan.dead.push({ file, offset: from, bytes: next - from, why: urls ? `damaged: ${urls}` : 'damaged' });
@@ -181,4 +227,5 @@ const spoil = (walk: FileWalk, { group, at, why, holeAt }: { group: Group | null
 };
 
 /** The reader names the path and the offset, which stand here already. */
-const reasonOf = (message: string): string => message.replace(/^the record at offset \d+ of ".*" cannot be read/, 'a record cannot be read');
+const reasonOf = (message: string): string =>
+  message.replace(/^the record at offset \d+ of ".*" cannot be read/, 'a record cannot be read');

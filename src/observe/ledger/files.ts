@@ -14,7 +14,10 @@ const UNFINISHED = '.new';
 export const FILE_BYTES_MAX = 8 * 1024 ** 2;
 /** The last note, and what a write of many notes adds, may go beyond it. */
 const UNPACKED_BYTES_MAX = 4 * FILE_BYTES_MAX;
-/** Level 5 costs 2 us a call, outside the event loop; 3 costs half of that and packs 8 % worse, 9 costs 6 us and packs 7 % better. */
+/**
+ * Level 5 costs 2 us a call, outside the event loop; 3 costs half of that and packs 8 % worse, 9 costs 6 us and packs 7
+ * % better.
+ */
 const ZSTD_LEVEL = 5;
 
 const pack = promisify(zstdCompress);
@@ -25,7 +28,10 @@ export interface OpenedFile {
 }
 
 /** A new file, for appending, with a name that nobody has: they sort in the order they are written by one writer. */
-export const createNoteFile = (dir: string, name: { readonly run: string; readonly thread: string; readonly serial: number }): OpenedFile => {
+export const createNoteFile = (
+  dir: string,
+  name: { readonly run: string; readonly thread: string; readonly serial: number },
+): OpenedFile => {
   mkdirSync(dir, { recursive: true });
   const path = join(dir, `${name.run}-${name.thread}-${String(name.serial).padStart(6, '0')}${RAW}`);
   return { path, fd: openSync(path, 'ax') };
@@ -69,14 +75,23 @@ export const packAll = async (paths: readonly string[], stop: AbortSignal): Prom
 
 /** Names without their endings, in order: a file that is there both ways is one. */
 export const noteFilesIn = (dir: string): string[] =>
-  [...new Set(readdirSync(dir).filter((name) => name.endsWith(RAW) || name.endsWith(PACKED)).map((name) => name.slice(0, name.indexOf('.'))))].toSorted();
+  [
+    ...new Set(
+      readdirSync(dir)
+        .filter((name) => name.endsWith(RAW) || name.endsWith(PACKED))
+        .map((name) => name.slice(0, name.indexOf('.'))),
+    ),
+  ].toSorted();
 
 /** The notes of a file, however it is kept. One that is packed while we look is found the other way. */
 export const readNoteFile = (dir: string, name: string): Buffer => {
   const stem = join(dir, name);
   const packed = contentOf(`${stem}${PACKED}`);
   if (packed) return zstdDecompressSync(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
-  return contentOf(`${stem}${RAW}`) ?? zstdDecompressSync(readFileSync(`${stem}${PACKED}`), { maxOutputLength: UNPACKED_BYTES_MAX });
+  return (
+    contentOf(`${stem}${RAW}`) ??
+    zstdDecompressSync(readFileSync(`${stem}${PACKED}`), { maxOutputLength: UNPACKED_BYTES_MAX })
+  );
 };
 
 const contentOf = (path: string): Buffer | null => {

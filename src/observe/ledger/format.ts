@@ -6,7 +6,8 @@
  *   c  12  1  p  5000  5000  x8Kq_1Zt  192.0.2.1  example.org  https://example.org/a   (with tabs between)
  *   e  3  180  95  200
  *
- * c: milliseconds since the call before it (or since `at` of the head), the lease less that of the call before it, kind, delay,
+ * c: milliseconds since the call before it (or since `at` of the head), the lease less that of the call before it,
+ * kind, delay,
  *    rest, digest of the rules, address, site, URL. Calls are numbered in order, from `first` of the head on.
  * e: how many calls ago the one was that ended, how long it took to the end and to the first byte of the answer (empty
  *    for none), its status or the cause of its failure.
@@ -68,7 +69,11 @@ export interface Cursor {
   number: number;
 }
 
-export const cursorOf = (head: Pick<RunHead, 'at' | 'first'>): Cursor => ({ at: head.at, lease: 0, number: head.first });
+export const cursorOf = (head: Pick<RunHead, 'at' | 'first'>): Cursor => ({
+  at: head.at,
+  lease: 0,
+  number: head.first,
+});
 
 export const headLine = (head: RunHead): string => `${JSON.stringify(head)}\n`;
 
@@ -105,10 +110,25 @@ const isWhole = (text: string | undefined): boolean => text !== undefined && WHO
 const readCall = (fields: readonly string[], cursor: Cursor): Note | null => {
   const [, sinceMs, leases, letter, delayMs, restMs, rules, address, site, url] = fields;
   const kind = KINDS[letter ?? ''];
-  if (fields.length !== 10 || kind === undefined || !isWhole(sinceMs) || !isWhole(leases) || !isWhole(delayMs) || !isWhole(restMs)) return null;
+  if (
+    fields.length !== 10 ||
+    kind === undefined ||
+    !isWhole(sinceMs) ||
+    !isWhole(leases) ||
+    !isWhole(delayMs) ||
+    !isWhole(restMs)
+  )
+    return null;
   const call: NotedCall = {
-    at: cursor.at + Number(sinceMs), lease: cursor.lease + Number(leases), kind, delayMs: Number(delayMs), restMs: Number(restMs),
-    rules: rules!, address: address!, site: site!, url: url!,
+    at: cursor.at + Number(sinceMs),
+    lease: cursor.lease + Number(leases),
+    kind,
+    delayMs: Number(delayMs),
+    restMs: Number(restMs),
+    rules: rules!,
+    address: address!,
+    site: site!,
+    url: url!,
   };
   const { number } = cursor;
   afterCall(cursor, call);
@@ -117,6 +137,15 @@ const readCall = (fields: readonly string[], cursor: Cursor): Note | null => {
 
 const readEnd = (fields: readonly string[], cursor: Cursor): Note | null => {
   const [, ago, tookMs, answeredMs, result] = fields;
-  if (fields.length !== 5 || !isWhole(ago) || !isWhole(tookMs) || (answeredMs !== '' && !isWhole(answeredMs))) return null;
-  return { kind: 'end', end: { number: cursor.number - 1 - Number(ago), tookMs: Number(tookMs), answeredMs: answeredMs === '' ? null : Number(answeredMs), result: result! } };
+  if (fields.length !== 5 || !isWhole(ago) || !isWhole(tookMs) || (answeredMs !== '' && !isWhole(answeredMs)))
+    return null;
+  return {
+    kind: 'end',
+    end: {
+      number: cursor.number - 1 - Number(ago),
+      tookMs: Number(tookMs),
+      answeredMs: answeredMs === '' ? null : Number(answeredMs),
+      result: result!,
+    },
+  };
 };

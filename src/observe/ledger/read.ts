@@ -73,11 +73,20 @@ function* readFile({ dir, name, course, onDamage }: FileReading): Generator<Read
 }
 
 /** A file goes on where the one before it ended, or another writer begins. */
-function* begin({ course, head, damage }: { course: Course; head: RunHead; damage: (says: string) => void }): Generator<ReadCall> {
+function* begin({
+  course,
+  head,
+  damage,
+}: {
+  course: Course;
+  head: RunHead;
+  damage: (says: string) => void;
+}): Generator<ReadCall> {
   const writer = `${head.run} ${head.thread}`;
   const expected = writer === course.writer ? course.cursor?.number : 0;
   if (writer !== course.writer) yield* left(course);
-  if (expected !== undefined && head.first !== expected) damage(`begins with call ${head.first}, not ${expected}: what was before it is missing`);
+  if (expected !== undefined && head.first !== expected)
+    damage(`begins with call ${head.first}, not ${expected}: what was before it is missing`);
   course.writer = writer;
   course.cursor = cursorOf(head);
 }
@@ -90,7 +99,7 @@ function* left({ open }: Course): Generator<ReadCall> {
 const NEWLINE = 10;
 
 function* whole(bytes: Buffer): Generator<string> {
-  for (let at = 0; ;) {
+  for (let at = 0; ; ) {
     const end = bytes.indexOf(NEWLINE, at);
     if (end < 0) return; // what comes after the last line end is torn
     yield bytes.toString('latin1', at, end);
@@ -98,7 +107,15 @@ function* whole(bytes: Buffer): Generator<string> {
   }
 }
 
-const linesOf = ({ dir, name, damage }: { dir: string; name: string; damage: (says: string) => void }): Generator<string> | null => {
+const linesOf = ({
+  dir,
+  name,
+  damage,
+}: {
+  dir: string;
+  name: string;
+  damage: (says: string) => void;
+}): Generator<string> | null => {
   try {
     return whole(readNoteFile(dir, name));
   } catch (error) {
@@ -110,7 +127,11 @@ const linesOf = ({ dir, name, damage }: { dir: string; name: string; damage: (sa
 const readHead = (line: string): RunHead | null => {
   try {
     const head = JSON.parse(line) as RunHead;
-    return head.format === FORMAT && [head.at, head.first].every(Number.isSafeInteger) && [head.delayMs, head.timeoutMs].every(Number.isFinite) ? head : null;
+    return head.format === FORMAT &&
+      [head.at, head.first].every(Number.isSafeInteger) &&
+      [head.delayMs, head.timeoutMs].every(Number.isFinite)
+      ? head
+      : null;
   } catch {
     return null;
   }

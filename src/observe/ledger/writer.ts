@@ -2,7 +2,18 @@
 
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
 import { createNoteFile, FILE_BYTES_MAX, packFile, runName } from './files.ts';
-import { afterCall, callLine, cursorOf, endLine, FORMAT, headLine, type Cursor, type NotedCall, type NotedEnd, type RunHead } from './format.ts';
+import {
+  afterCall,
+  callLine,
+  cursorOf,
+  endLine,
+  FORMAT,
+  headLine,
+  type Cursor,
+  type NotedCall,
+  type NotedEnd,
+  type RunHead,
+} from './format.ts';
 
 /** Ends of calls wait so long for the next call to be written with. A kill loses them: such a call has no end then. */
 const FLUSH_MS = 1_000;
@@ -19,7 +30,10 @@ export interface LedgerOptions {
 }
 
 export interface Ledger {
-  /** Notes a call that is about to leave; gives its number. Throws a LedgerFault when it cannot be noted: then it must not leave. */
+  /**
+   * Notes a call that is about to leave; gives its number. Throws a LedgerFault when it cannot be noted: then it must
+   * not leave.
+   */
   leave(call: NotedCall): number;
   ended(end: NotedEnd): void;
   /** Packs the last file. */
@@ -63,7 +77,8 @@ export const openLedger = ({ dir, now, thread, head, fileBytesMax = FILE_BYTES_M
   const append = (file: Current, text: string): void => {
     try {
       // As a string: a character is a byte in latin1, and a buffer for it would cost more than the write.
-      for (let at = writeSync(file.fd, text, null, 'latin1'); at < text.length;) at += writeSync(file.fd, text.slice(at), null, 'latin1');
+      for (let at = writeSync(file.fd, text, null, 'latin1'); at < text.length; )
+        at += writeSync(file.fd, text.slice(at), null, 'latin1');
     } catch (error) {
       try {
         ftruncateSync(file.fd, file.bytes);
@@ -80,7 +95,9 @@ export const openLedger = ({ dir, now, thread, head, fileBytesMax = FILE_BYTES_M
     if (!full) return;
     current = null;
     closeSync(full.fd);
-    const packed = packFile(full.path).catch(() => {}).finally(() => packing.delete(packed)); // what is not packed now is at the next start
+    const packed = packFile(full.path)
+      .catch(() => {})
+      .finally(() => packing.delete(packed)); // what is not packed now is at the next start
     packing.add(packed);
   };
 

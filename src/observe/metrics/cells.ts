@@ -1,8 +1,8 @@
 /**
  * The numbers of one thread in shared memory, laid out from the table: the thread writes, whoever is asked reads.
  *
- * A cell has one writer, so nothing is locked and nothing is sent. A thread that is started again gets the memory of the one
- * before it: its counters go on from there.
+ * A cell has one writer, so nothing is locked and nothing is sent. A thread that is started again gets the memory of
+ * the one before it: its counters go on from there.
  */
 
 import { METRIC_NAMES, metricOf, type MetricName } from './table.ts';
@@ -51,7 +51,11 @@ export const cellOf = (name: MetricName, values: LabelValues = {}): number => {
 };
 
 /** The cells of a metric by the values of one of its labels; the others are given. */
-export const cellsBy = (name: MetricName, label: string, values: LabelValues = {}): Readonly<Record<string, number>> => {
+export const cellsBy = (
+  name: MetricName,
+  label: string,
+  values: LabelValues = {},
+): Readonly<Record<string, number>> => {
   const known = blockOf(name).labels.find(([one]) => one === label)?.[1] ?? [];
   return Object.fromEntries(known.map((value) => [value, cellOf(name, { ...values, [label]: value })]));
 };
@@ -74,7 +78,11 @@ export const openMeter = (shared: SharedArrayBuffer): Meter => {
 };
 
 /** One series of a histogram, to write. */
-export const openDistribution = (shared: SharedArrayBuffer, name: MetricName, values: LabelValues = {}): Distribution => {
+export const openDistribution = (
+  shared: SharedArrayBuffer,
+  name: MetricName,
+  values: LabelValues = {},
+): Distribution => {
   const cells = new Float64Array(shared);
   const { buckets } = blockOf(name);
   const at = cellOf(name, values);
@@ -92,7 +100,8 @@ export const openDistribution = (shared: SharedArrayBuffer, name: MetricName, va
 /** A gauge says what is now, and a dead thread is no more. Counters stay. */
 export const clearGauges = (shared: SharedArrayBuffer): void => {
   const cells = new Float64Array(shared);
-  for (const [name, { at, seriesCount }] of BLOCKS) if (metricOf(name).type === 'gauge') cells.fill(0, at, at + seriesCount);
+  for (const [name, { at, seriesCount }] of BLOCKS)
+    if (metricOf(name).type === 'gauge') cells.fill(0, at, at + seriesCount);
 };
 
 /** One series as it was read: a number, or the cells of a histogram. */

@@ -29,7 +29,12 @@ const combine = (name: MetricName, threads: readonly ThreadCells[]): Series[] =>
   const those = threads.filter(({ role }) => by.includes(role));
   switch (how) {
     case 'thread':
-      return those.flatMap((thread) => readSeries(thread.cells, name).map(({ labels, cells }) => ({ labels: { ...labels, thread: thread.name }, cells })));
+      return those.flatMap((thread) =>
+        readSeries(thread.cells, name).map(({ labels, cells }) => ({
+          labels: { ...labels, thread: thread.name },
+          cells,
+        })),
+      );
     case 'sum':
       return merge(name, those, (a, b) => a + b);
     case 'maximum':
@@ -42,6 +47,7 @@ const combine = (name: MetricName, threads: readonly ThreadCells[]): Series[] =>
 const merge = (name: MetricName, threads: readonly ThreadCells[], two: (a: number, b: number) => number): Series[] => {
   const [first, ...others] = threads.map((thread) => readSeries(thread.cells, name));
   return (first ?? []).map(({ labels, cells }, i) => ({
-    labels, cells: cells.map((cell, at) => others.reduce((so, other) => two(so, other[i]!.cells[at]!), cell)),
+    labels,
+    cells: cells.map((cell, at) => others.reduce((so, other) => two(so, other[i]!.cells[at]!), cell)),
   }));
 };

@@ -1,4 +1,7 @@
-/** The open file descriptors of this process by kind, from what the system says and what the threads know of their sockets. */
+/**
+ * The open file descriptors of this process by kind, from what the system says and what the threads know of their
+ * sockets.
+ */
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { DescriptorKind } from './table.ts';
@@ -36,7 +39,11 @@ export const countDescriptors = (known: KnownSockets, isOfStore: (path: string) 
   return found && sortDescriptors(found, known, isOfStore);
 };
 
-export const sortDescriptors = (found: readonly string[], known: KnownSockets, isOfStore: (path: string) => boolean): Descriptors => {
+export const sortDescriptors = (
+  found: readonly string[],
+  known: KnownSockets,
+  isOfStore: (path: string) => boolean,
+): Descriptors => {
   const counts = { store: 0, http: 0, https: 0, files: 0, pipes: 0, other: 0 };
   let sockets = 0;
   for (const target of found) {

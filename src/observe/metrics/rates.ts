@@ -46,6 +46,10 @@ export const keepRecent = (samples: readonly Sample[], nowMs: number): Sample[] 
 /** A name that the first does not have began at 0. */
 export const rateBetween = (first: Sample, last: Sample): Totals => {
   const ms = last.atMs - first.atMs;
-  return Object.fromEntries(Object.entries(last.totals).map(([name, total]) =>
-    [name, ms < LEAST_MS ? 0 : ((total - (first.totals[name] ?? 0)) * 1_000) / ms]));
+  return Object.fromEntries(
+    Object.entries(last.totals).map(([name, total]) => [
+      name,
+      ms < LEAST_MS ? 0 : ((total - (first.totals[name] ?? 0)) * 1_000) / ms,
+    ]),
+  );
 };

@@ -38,27 +38,37 @@ export const checkListen = async (text: string): Promise<void> => {
 
 /** `read` gives the text of this moment. */
 export const serveMetrics = async (text: string, read: () => string): Promise<MetricsServer> => {
-  const server = await listen(createServer((request, response) => {
-    const plain = 'text/plain; charset=utf-8';
-    const answer = (status: number, body: string, type: string = plain): void => {
-      response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body), ...(status === 405 ? { allow: 'GET, HEAD' } : {}) });
-      response.end(request.method === 'HEAD' ? undefined : body);
-    };
-    request.resume();
-    if ((request.url ?? '').split('?')[0] !== PATH) return answer(404, `There is nothing here; the metrics are at ${PATH}\n`);
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, 'Only GET is answered.\n');
-    try {
-      answer(200, read(), CONTENT_TYPE);
-    } catch (error) {
-      answer(500, `The metrics could not be read: ${(error as Error).message}\n`); // a crawl does not end because somebody looked at it
-    }
-  }), text);
+  const server = await listen(
+    createServer((request, response) => {
+      const plain = 'text/plain; charset=utf-8';
+      const answer = (status: number, body: string, type: string = plain): void => {
+        response.writeHead(status, {
+          'content-type': type,
+          'content-length': Buffer.byteLength(body),
+          ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+        });
+        response.end(request.method === 'HEAD' ? undefined : body);
+      };
+      request.resume();
+      if ((request.url ?? '').split('?')[0] !== PATH)
+        return answer(404, `There is nothing here; the metrics are at ${PATH}\n`);
+      if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, 'Only GET is answered.\n');
+      try {
+        answer(200, read(), CONTENT_TYPE);
+      } catch (error) {
+        // a crawl does not end because somebody looked at it
+        answer(500, `The metrics could not be read: ${(error as Error).message}\n`);
+      }
+    }),
+    text,
+  );
   return {
     url: urlOf(server),
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 };
 
@@ -69,18 +79,29 @@ const urlOf = (server: Server): string => {
 
 const listen = (server: Server, text: string): Promise<Server> => {
   const where = readListen(text);
-  if (!where) throw new UsageError(`--metrics "${text}" is not understood: write PORT or HOST:PORT, such as 9464 or 0.0.0.0:9464`);
+  if (!where)
+    throw new UsageError(
+      `--metrics "${text}" is not understood: write PORT or HOST:PORT, such as 9464 or 0.0.0.0:9464`,
+    );
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new UsageError(`--metrics "${text}" cannot be served: ${reasonOf(error, where)}`)));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new UsageError(`--metrics "${text}" cannot be served: ${reasonOf(error, where)}`)),
+    );
     server.listen(where.port, where.host, () => resolve(server));
   });
 };
 
 const reasonOf = ({ code, message }: NodeJS.ErrnoException, { host, port }: Listen): string => {
   switch (code) {
-    case 'EADDRINUSE': return `port ${port} is taken; choose another, or 0 for any that is free`;
-    case 'EACCES': return `this user may not listen on port ${port}; choose one above 1023`;
-    case 'EADDRNOTAVAIL': case 'ENOTFOUND': case 'EAI_AGAIN': return `${host} is no address of this machine`;
-    default: return message;
+    case 'EADDRINUSE':
+      return `port ${port} is taken; choose another, or 0 for any that is free`;
+    case 'EACCES':
+      return `this user may not listen on port ${port}; choose one above 1023`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${host} is no address of this machine`;
+    default:
+      return message;
   }
 };

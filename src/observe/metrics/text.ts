@@ -11,14 +11,20 @@ export const writeMetrics = (families: readonly Family[]): string => families.ma
 const writeFamily = ([name, series]: Family): string => {
   const { help, type, buckets = [] } = metricOf(name);
   const full = fullName(name);
-  const lines = series.flatMap((one) => (type === 'histogram' ? histogramLines(full, one, buckets) : [line(full, one.labels, one.cells[0]!)]));
+  const lines = series.flatMap((one) =>
+    type === 'histogram' ? histogramLines(full, one, buckets) : [line(full, one.labels, one.cells[0]!)],
+  );
   return `# HELP ${full} ${escapeHelp(help)}\n# TYPE ${full} ${type}\n${lines.join('')}`;
 };
 
-/** Cells count each bucket by itself; in the text each holds those below it, too. The last is all, so it is the count. */
+/**
+ * Cells count each bucket by itself; in the text each holds those below it, too. The last is all, so it is the count.
+ */
 const histogramLines = (full: string, { labels, cells }: Series, buckets: readonly number[]): string[] => {
   let count = 0;
-  const lines = [...buckets, Infinity].map((end, i) => line(`${full}_bucket`, { ...labels, le: numeral(end) }, (count += cells[i]!)));
+  const lines = [...buckets, Infinity].map((end, i) =>
+    line(`${full}_bucket`, { ...labels, le: numeral(end) }, (count += cells[i]!)),
+  );
   return [...lines, line(`${full}_sum`, labels, cells[buckets.length + 1]!), line(`${full}_count`, labels, count)];
 };
 

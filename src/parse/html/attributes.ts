@@ -18,9 +18,21 @@ export const TYPE = 12;
 const SLOTS = 13;
 
 const SLOT_OF: ReadonlyMap<string, number> = new Map([
-  ['href', HREF], ['rel', REL], ['lang', LANG], ['xml:lang', XML_LANG], ['name', NAME], ['content', CONTENT],
-  ['xlink:href', XLINK_HREF], ['encoding', ENCODING], ['color', FONT], ['face', FONT], ['size', FONT],
-  ['shadowrootmode', SHADOW_ROOT], ['charset', CHARSET], ['http-equiv', HTTP_EQUIV], ['type', TYPE],
+  ['href', HREF],
+  ['rel', REL],
+  ['lang', LANG],
+  ['xml:lang', XML_LANG],
+  ['name', NAME],
+  ['content', CONTENT],
+  ['xlink:href', XLINK_HREF],
+  ['encoding', ENCODING],
+  ['color', FONT],
+  ['face', FONT],
+  ['size', FONT],
+  ['shadowrootmode', SHADOW_ROOT],
+  ['charset', CHARSET],
+  ['http-equiv', HTTP_EQUIV],
+  ['type', TYPE],
 ]);
 
 const SLOT_NAME_CHARS_MAX = 14; // shadowrootmode
@@ -98,7 +110,8 @@ export const readAttributes = (into: Attributes, from: number, keep: boolean): v
       }
     }
     const slot = keep ? slotOf(source, nameStart, nameStop) : -1;
-    if (slot >= 0 && starts[slot] === -1) { // of two with one name the first counts
+    if (slot >= 0 && starts[slot] === -1) {
+      // of two with one name the first counts
       starts[slot] = valueStart;
       ends[slot] = valueStop;
     }

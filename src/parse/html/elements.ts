@@ -2,15 +2,11 @@
 
 import { addMeta } from '../directives.ts';
 import { addHref, cutHrefs, tidyHref } from '../hrefs.ts';
-import {
-  CONTENT, has, HREF, LANG, NAME, REL, SHADOW_ROOT, TYPE, valueOf, XLINK_HREF, XML_LANG,
-} from './attributes.ts';
+import { CONTENT, has, HREF, LANG, NAME, REL, SHADOW_ROOT, TYPE, valueOf, XLINK_HREF, XML_LANG } from './attributes.ts';
 import { decodeText } from './references.ts';
 import { rawTextEnd, scriptEnd } from './skip.ts';
 import { beginBody, isMuted, type Scan, settleBody } from './state.ts';
-import {
-  BLOCK, CELL, HEAD, PARAGRAPH, PREFORMATTED, RAW, READ, SETTLES_BODY, type Tag, UNSEEN, VOID,
-} from './tags.ts';
+import { BLOCK, CELL, HEAD, PARAGRAPH, PREFORMATTED, RAW, READ, SETTLES_BODY, type Tag, UNSEEN, VOID } from './tags.ts';
 import { breakLine, CELL_GAP, leaveGap, LINE_GAP, oneLine, PARAGRAPH_GAP, readText } from './text.ts';
 
 /** Longer titles are cut: they stand in the listing of pages. */
@@ -142,7 +138,11 @@ const readElement = (scan: Scan, name: string): void => {
 
 /** Commas are no separators in HTML, but `nofollow,noopener` is written, and meant. */
 const relations = (scan: Scan): readonly string[] =>
-  has(scan.tag, REL) ? valueOf(scan.tag, REL).toLowerCase().split(/[\s,]+/) : [];
+  has(scan.tag, REL)
+    ? valueOf(scan.tag, REL)
+        .toLowerCase()
+        .split(/[\s,]+/)
+    : [];
 
 const addLink = (scan: Scan, slot: number): void => {
   if (!relations(scan).includes('nofollow')) addHref(scan.hrefs, valueOf(scan.tag, slot));

@@ -28,7 +28,10 @@ const unpack = (): Entities => {
   for (const entry of PACKED_ENTITIES.trim().split(/\s/)) {
     const at = entry.search(/[=!]/);
     const name = entry.slice(0, at);
-    const codes = entry.slice(at + 1).split('+').map((code) => parseInt(code, 36));
+    const codes = entry
+      .slice(at + 1)
+      .split('+')
+      .map((code) => parseInt(code, 36));
     const text = String.fromCodePoint(...codes);
     all.set(name, text);
     if (entry[at] === '!') legacy.set(name, text);
@@ -105,9 +108,12 @@ const fill = (into: Reference, text: string, end: number): true => {
 
 /** All references of an attribute value decoded: there, `&copy=1` is part of an address and stays. */
 export const decodeAttribute = (value: string): string =>
-  decode(value, (end) =>
-    value.charCodeAt(end - 1) !== SEMICOLON &&
-    (value.charCodeAt(end) === EQUALS || isAlphanumeric(value.charCodeAt(end))));
+  decode(
+    value,
+    (end) =>
+      value.charCodeAt(end - 1) !== SEMICOLON &&
+      (value.charCodeAt(end) === EQUALS || isAlphanumeric(value.charCodeAt(end))),
+  );
 
 /** All references of a text decoded. */
 export const decodeText = (value: string): string => decode(value, () => false);

@@ -37,7 +37,7 @@ export interface Scan {
   /** Open elements that keep their white space. */
   preformatted: number;
   /** What stood before the body, once it began: a frameset replaces the rest. */
-  head: Pick<Scan, 'title' | 'base' | 'canonical'> & { readonly hrefs: number } | null;
+  head: (Pick<Scan, 'title' | 'base' | 'canonical'> & { readonly hrefs: number }) | null;
   /** Nothing yet keeps a `<frameset>` from replacing the body. */
   framesetAllowed: boolean;
   /** The page is a frameset: no other markup counts any more. */

@@ -34,22 +34,34 @@ export interface Tag {
 
 const FLAGGED: readonly (readonly [flag: number, names: string])[] = [
   [VOID, 'area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr'],
-  [BLOCK, `address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
+  [
+    BLOCK,
+    `address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
     figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu
-    nav ol optgroup option p plaintext pre search section summary table tbody tfoot thead tr ul xmp`],
+    nav ol optgroup option p plaintext pre search section summary table tbody tfoot thead tr ul xmp`,
+  ],
   [PARAGRAPH, 'blockquote dl figure h1 h2 h3 h4 h5 h6 hr listing menu ol p plaintext pre table ul xmp'],
   [CELL, 'td th'],
   [RAW, 'iframe noembed noframes plaintext script style textarea title xmp'],
   [HEAD, 'base basefont bgsound head html link meta noframes noscript script style template title'],
-  [BREAKOUT, `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing
-    menu meta nobr ol p pre ruby s small span strike strong sub sup table tt u ul var`],
-  [SPECIAL, `address applet area article aside base basefont bgsound blockquote body br button caption center col
+  [
+    BREAKOUT,
+    `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing
+    menu meta nobr ol p pre ruby s small span strike strong sub sup table tt u ul var`,
+  ],
+  [
+    SPECIAL,
+    `address applet area article aside base basefont bgsound blockquote body br button caption center col
     colgroup dd details dir div dl dt embed fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6
     head header hgroup hr html iframe img input li link listing main marquee menu meta nav noembed noframes noscript
     object ol p param plaintext pre script search section select source style summary table tbody td template
-    textarea tfoot th thead title tr track ul wbr xmp`],
-  [SETTLES_BODY, `applet area body br button dd dt embed hr iframe image img input keygen li listing marquee object pre
-    select table textarea wbr xmp`],
+    textarea tfoot th thead title tr track ul wbr xmp`,
+  ],
+  [
+    SETTLES_BODY,
+    `applet area body br button dd dt embed hr iframe image img input keygen li listing marquee object pre
+    select table textarea wbr xmp`,
+  ],
   [UNSEEN, 'audio canvas datalist noscript video'],
   [READ, 'a annotation-xml area base font html input link meta template'],
   [PREFORMATTED, 'listing plaintext pre xmp'],

@@ -120,7 +120,9 @@ const isBlank = (code: number): boolean =>
   isSpace(code) || code === NO_BREAK_SPACE || code === LINE_SEPARATOR || code === PARAGRAPH_SEPARATOR;
 
 const readOdd = (
-  sink: TextSink, source: string, place: { readonly at: number; readonly to: number; readonly preformatted: boolean },
+  sink: TextSink,
+  source: string,
+  place: { readonly at: number; readonly to: number; readonly preformatted: boolean },
 ): number => {
   let at = place.at;
   for (; at < place.to; at += 1) {

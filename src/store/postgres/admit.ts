@@ -8,12 +8,13 @@ import { BLOCK_CHARS_MAX, writeLine } from './line.ts';
 import { keyOf, SETTINGS, SITE_HELD, SITE_IDLE, SITE_PARKED, SITE_READY } from './schema.ts';
 
 /**
- * Sites of the batch by number; blocks as they would be if every link were new, each with the number of its site; links with the
- * number of their block. A first look locks nothing, because most links are known. Then the sites of new links are locked, in the
- * order of their ids: who holds a site is the only one that notes links of it, so a second look decides.
+ * Sites of the batch by number; blocks as they would be if every link were new, each with the number of its site; links
+ * with the number of their block. A first look locks nothing, because most links are known. Then the sites of new links
+ * are locked, in the order of their ids: who holds a site is the only one that notes links of it, so a second look
+ * decides.
  *
- * A link that comes more than once in a batch is sent once, with the `times` that it counts if it is forgotten. One that comes again as
- * first is sent a second time: it is taken `instead` of the former if there was no room for that.
+ * A link that comes more than once in a batch is sent once, with the `times` that it counts if it is forgotten. One
+ * that comes again as first is sent a second time: it is taken `instead` of the former if there was no room for that.
  */
 export const admitFunction = (s: string): string => `
   CREATE FUNCTION ${s}.admit(_member text, _run bigint, _site bigint[], _name text[], _shard int[], _of_block int[], _via text[], _first boolean[],
@@ -110,7 +111,18 @@ interface OpenBlock {
 }
 
 const batchOf = (given: readonly Link[]): Batch => {
-  const batch: Batch = { links: [], prints: [], lines: [], times: [], instead: [], blocks: [], sites: [], siteOfBlock: [], vias: [], firsts: [] };
+  const batch: Batch = {
+    links: [],
+    prints: [],
+    lines: [],
+    times: [],
+    instead: [],
+    blocks: [],
+    sites: [],
+    siteOfBlock: [],
+    vias: [],
+    firsts: [],
+  };
   const met = new Map<bigint, number>();
   const numbers = new Map<string, number>();
   const open = { end: new Map<string, OpenBlock>(), head: new Map<string, OpenBlock>() };
@@ -152,12 +164,29 @@ export const admit = async (book: Book, given: readonly Link[], siteWaitingMax: 
   const shards = sites.map((site) => shardOf(site, book.shards));
   const repeats = links.length < given.length || batch.instead.some((former) => former > 0);
   const [row] = await book.call<{ admitted: number; forgotten: number[] }>('admit', [
-    book.member, book.run, arrayOf(sites.map(keyOf)), textsOf(sites), arrayOf(shards), arrayOf(batch.siteOfBlock), textsOf(batch.vias), arrayOf(batch.firsts),
-    arrayOf(batch.prints), arrayOf(batch.blocks), textsOf(batch.lines), repeats ? arrayOf(batch.times) : null, repeats ? arrayOf(batch.instead) : null,
-    siteWaitingMax, book.at(),
+    book.member,
+    book.run,
+    arrayOf(sites.map(keyOf)),
+    textsOf(sites),
+    arrayOf(shards),
+    arrayOf(batch.siteOfBlock),
+    textsOf(batch.vias),
+    arrayOf(batch.firsts),
+    arrayOf(batch.prints),
+    arrayOf(batch.blocks),
+    textsOf(batch.lines),
+    repeats ? arrayOf(batch.times) : null,
+    repeats ? arrayOf(batch.instead) : null,
+    siteWaitingMax,
+    book.at(),
   ]);
   const { admitted, forgotten: places } = row!;
   if (admitted > 0) book.dueHints.forget(shards);
   const forgotten = places.reduce((sum, nth) => sum + batch.times[nth - 1]!, 0);
-  return { admitted, seen: given.length - admitted - forgotten, forgotten, full: [...new Set(places.map((nth) => links[nth - 1]!.site))] };
+  return {
+    admitted,
+    seen: given.length - admitted - forgotten,
+    forgotten,
+    full: [...new Set(places.map((nth) => links[nth - 1]!.site))],
+  };
 };

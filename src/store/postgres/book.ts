@@ -25,12 +25,24 @@ export interface Book {
 }
 
 /** Functions of the crawl that are called from here. */
-export type Verb = 'admit' | 'claim' | 'settle' | 'fence' | 'free_held' | 'retry_parked' | 'release_held' | 'mark' | 'census' | 'enter' | 'moment';
+export type Verb =
+  | 'admit'
+  | 'claim'
+  | 'settle'
+  | 'fence'
+  | 'free_held'
+  | 'retry_parked'
+  | 'release_held'
+  | 'mark'
+  | 'census'
+  | 'enter'
+  | 'moment';
 
 export type Value = string | number | bigint | boolean | null;
 
 /** Numbers and truth values as PostgreSQL writes an array; the client's own way quotes each. */
-export const arrayOf = (values: readonly (number | bigint | boolean | null)[]): string => `{${values.map((value) => value ?? 'NULL').join(',')}}`;
+export const arrayOf = (values: readonly (number | bigint | boolean | null)[]): string =>
+  `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 
 /** PostgreSQL's texts cannot hold the character 0, which a page may well have in its title. */
 export const textOf = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text);

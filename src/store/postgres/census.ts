@@ -44,16 +44,27 @@ interface CensusRow {
 const SETTLED = 'settled ';
 
 /** The end of the archive is the member's; where nobody is asked for, that of the only one, or none. */
-export const census = async ({ call, member, shards, at }: Pick<Book, 'call' | 'shards' | 'at'> & { readonly member: string | null }): Promise<Census> => {
+export const census = async ({
+  call,
+  member,
+  shards,
+  at,
+}: Pick<Book, 'call' | 'shards' | 'at'> & { readonly member: string | null }): Promise<Census> => {
   const [row] = await call<CensusRow>('census', [member, shards, at()]);
   const { counters, marks, ...now } = row!;
   const count = (name: string): number => counters?.[name] ?? 0;
-  const settled = Object.entries(counters ?? {}).filter(([name]) => name.startsWith(SETTLED)).map(([name, n]) => [name.slice(SETTLED.length), n]);
+  const settled = Object.entries(counters ?? {})
+    .filter(([name]) => name.startsWith(SETTLED))
+    .map(([name, n]) => [name.slice(SETTLED.length), n]);
   return {
     now: now.now_at,
-    waiting: count('waiting'), leased: count('leased'), parked: count('parked'), held: count('held'),
+    waiting: count('waiting'),
+    leased: count('leased'),
+    parked: count('parked'),
+    held: count('held'),
     settled: Object.fromEntries(settled) as Census['settled'],
-    forgotten: count('forgotten'), pages: count('pages'),
+    forgotten: count('forgotten'),
+    pages: count('pages'),
     sites: { known: count('sites'), parked: count('sites_parked'), held: count('sites_held') },
     sitesDue: now.sites_due,
     next: now.next_site === null ? null : { site: now.next_site, dueAt: now.next_due_at, failures: now.next_failures },

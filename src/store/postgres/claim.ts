@@ -7,12 +7,14 @@ import { arrayOf, type Book } from './book.ts';
 import { readLine } from './line.ts';
 import { lockKey, SETTINGS, SITE_HELD, SITE_LEASED, SITE_READY } from './schema.ts';
 
-/** Leases that ran out and are freed by one claim: when a process died there may be thousands, and other claims follow. */
+/**
+ * Leases that ran out and are freed by one claim: when a process died there may be thousands, and other claims follow.
+ */
 const FREED_MAX = 500;
 
 /**
- * Due sites shard by shard, in the order of the index site_due: nothing is sorted, and no row is locked that is not leased or held.
- * Rows that another process has locked are its own.
+ * Due sites shard by shard, in the order of the index site_due: nothing is sorted, and no row is locked that is not
+ * leased or held. Rows that another process has locked are its own.
  */
 const dueSites = (s: string): string => `
   SELECT d.id, coalesce(d.pages >= _site_pages_max, false) AS over
@@ -22,8 +24,8 @@ const dueSites = (s: string): string => `
   ) d LIMIT wanted`;
 
 /**
- * The clock moves before the call leaves: whatever happens to the visit, its site is not early. Answers with a row per visit and,
- * where sites of the shards asked for ran out, a row per shard with the moment of its next one.
+ * The clock moves before the call leaves: whatever happens to the visit, its site is not early. Answers with a row per
+ * visit and, where sites of the shards asked for ran out, a row per shard with the moment of its next one.
  */
 export const claimFunction = (s: string): string => `
   CREATE FUNCTION ${s}.claim(_member text, _run bigint, _shards int[], _visits int, _holder text, _delay float8, _pages_max bigint, _site_pages_max int,
@@ -134,10 +136,22 @@ export const claim = async (book: Book, ask: Ask, turn: number): Promise<Claimed
   if (shards.length === 0) return { visits: [], nextDueAt: known(dueHints.next(ask.shards)) };
   const age = dueHints.age();
   const rows = await book.call<ClaimRow>('claim', [
-    book.member, book.run, arrayOf(shards), ask.visits, ask.holder, ask.delayMs, ask.pagesMax, ask.sitePagesMax, ask.leaseMs, book.at(),
+    book.member,
+    book.run,
+    arrayOf(shards),
+    ask.visits,
+    ask.holder,
+    ask.delayMs,
+    ask.pagesMax,
+    ask.sitePagesMax,
+    ask.leaseMs,
+    book.at(),
   ]);
   // Leases are numbered in the order in which sites were found due.
-  const visits = rows.filter(({ lease }) => lease !== null).map(visitOf).sort((a, b) => a.lease - b.lease);
+  const visits = rows
+    .filter(({ lease }) => lease !== null)
+    .map(visitOf)
+    .sort((a, b) => a.lease - b.lease);
   if (rows.length > 0) book.heard(rows[0]!.claimed_at);
   const told = rows.filter(({ lease }) => lease === null);
   if (told.length === 0) return { visits, nextDueAt: visits.at(-1)?.claimedAt ?? null };
@@ -157,8 +171,22 @@ const visitOf = (row: ClaimRow): Visit => ({
   tries: row.tries,
   claimedAt: row.claimed_at,
   leaseUntil: row.until,
-  pace: { dueAt: row.due_at!, delayMs: row.delay_ms, crawlDelayMs: row.crawl_delay_ms, responseMs: row.response_ms, failures: row.failures },
-  robots: row.origin === null ? null : {
-    origin: row.origin, fetchedAt: row.fetched_at, expiresAt: row.expires_at, verdict: row.verdict, rules: row.rules, crawlDelayMs: row.robots_delay_ms,
+  pace: {
+    dueAt: row.due_at!,
+    delayMs: row.delay_ms,
+    crawlDelayMs: row.crawl_delay_ms,
+    responseMs: row.response_ms,
+    failures: row.failures,
   },
+  robots:
+    row.origin === null
+      ? null
+      : {
+          origin: row.origin,
+          fetchedAt: row.fetched_at,
+          expiresAt: row.expires_at,
+          verdict: row.verdict,
+          rules: row.rules,
+          crawlDelayMs: row.robots_delay_ms,
+        },
 });

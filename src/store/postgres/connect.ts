@@ -6,7 +6,10 @@ import { StoreFault } from '../../frontier/store.ts';
 import type { Value, Verb } from './book.ts';
 import { isStarting, reasonOf, storeFault, troubleOf } from './faults.ts';
 
-/** Connections of a process, however many visits it has: a call is one short transaction, and the server has few cores, too. */
+/**
+ * Connections of a process, however many visits it has: a call is one short transaction, and the server has few cores,
+ * too.
+ */
 export const POOL_MAX = 4;
 
 const CONNECT_MS_MAX = 10_000;
@@ -31,7 +34,9 @@ export interface Call {
 export interface Server {
   /** Host and port, for sentences. */
   readonly where: string;
-  /** Runs calls in one transaction and gives the rows of the last. Waits while the server is gone, if it was there once. */
+  /**
+   * Runs calls in one transaction and gives the rows of the last. Waits while the server is gone, if it was there once.
+   */
   run<Row>(calls: readonly Call[], onLost?: () => void): Promise<Row[]>;
   /** Work on one connection, tried once: for opening, and for looking at a crawl. */
   once<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
@@ -48,14 +53,21 @@ const INT8 = 20;
 
 /** int8 as a number: counters, leases and bytes stay far below 2^53. */
 const types = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'))) as typeof pg.types.getTypeParser,
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
 export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
   const where = whereOf(url);
   const pool = new pg.Pool({
-    connectionString: url, max: POOL_MAX, connectionTimeoutMillis: CONNECT_MS_MAX, query_timeout: CALL_MS_MAX, idleTimeoutMillis: 30_000,
-    keepAlive: true, application_name: schema, types,
+    connectionString: url,
+    max: POOL_MAX,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    query_timeout: CALL_MS_MAX,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    application_name: schema,
+    types,
   });
   // A connection that ends by itself, idle or between two queries: the next call finds out.
   pool.on('error', () => {});
@@ -78,7 +90,9 @@ export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
   };
 
   const statement = ({ verb, values }: Call): pg.QueryConfig => ({
-    name: verb, text: `SELECT * FROM ${schema}.${verb}(${values.map((_, i) => `$${i + 1}`).join(', ')})`, values: [...values],
+    name: verb,
+    text: `SELECT * FROM ${schema}.${verb}(${values.map((_, i) => `$${i + 1}`).join(', ')})`,
+    values: [...values],
   });
 
   const transact = async <Row>(client: pg.PoolClient, calls: readonly Call[]): Promise<Row[]> => {
@@ -113,7 +127,8 @@ export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
         const rows = await onClient((client) => transact<Row>(client, calls));
         isBack();
         const tookMs = performance.now() - startedAt;
-        if (tookMs > SLOW_MS) say(`PostgreSQL at ${where} took ${(tookMs / 1_000).toFixed(1)} s for ${calls.at(-1)!.verb}`);
+        if (tookMs > SLOW_MS)
+          say(`PostgreSQL at ${where} took ${(tookMs / 1_000).toFixed(1)} s for ${calls.at(-1)!.verb}`);
         return rows;
       } catch (error) {
         switch (troubleOf(error)) {
@@ -150,7 +165,12 @@ export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
         } catch (error) {
           if (isStarting(error) && performance.now() < until) await sleep(PAUSE_MS_FIRST);
           else if (troubleOf(error) !== 'gone') throw storeFault(error, where);
-          else throw new StoreFault(`PostgreSQL at ${where} does not answer (${reasonOf(error)})`, 'start it, or look at the address of the store', error);
+          else
+            throw new StoreFault(
+              `PostgreSQL at ${where} does not answer (${reasonOf(error)})`,
+              'start it, or look at the address of the store',
+              error,
+            );
         }
       }
     },
@@ -158,7 +178,10 @@ export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
       if (ending.signal.aborted) return;
       ending.abort();
       const patience = new AbortController();
-      await Promise.race([Promise.allSettled(underWay), sleep(CLOSE_MS_MAX, null, { signal: patience.signal }).catch(() => {})]);
+      await Promise.race([
+        Promise.allSettled(underWay),
+        sleep(CLOSE_MS_MAX, null, { signal: patience.signal }).catch(() => {}),
+      ]);
       patience.abort();
       await pool.end();
     },
@@ -172,8 +195,10 @@ const whereOf = (url: string): string => {
   // With a bare / ? or # in the password the host would be a piece of it, and would be told.
   const isCutShort = parsed !== null && (parsed.hash !== '' || `${parsed.pathname}${parsed.search}`.includes('@'));
   if (!parsed || isCutShort || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
-    throw new StoreFault('the address of the store cannot be read',
-      'write it as postgres://user:password@host:port/database; in the password, write %40 for @, %2F for /, %3F for ? and %23 for #');
+    throw new StoreFault(
+      'the address of the store cannot be read',
+      'write it as postgres://user:password@host:port/database; in the password, write %40 for @, %2F for /, %3F for ? and %23 for #',
+    );
   }
   return `${parsed.hostname || 'localhost'}:${parsed.port || 5432}`;
 };

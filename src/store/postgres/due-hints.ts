@@ -13,7 +13,12 @@ export interface DueHints {
   /** To be taken before a question, and given back with its answer. */
   age(): number;
   /** The answer: of these shards all that is due was given, and their next sites are due then. */
-  learn(answer: { readonly shards: readonly number[]; readonly dueAt: ReadonlyMap<number, number>; readonly now: number; readonly age: number }): void;
+  learn(answer: {
+    readonly shards: readonly number[];
+    readonly dueAt: ReadonlyMap<number, number>;
+    readonly now: number;
+    readonly age: number;
+  }): void;
 }
 
 export const createDueHints = (shards: number): DueHints => {
@@ -23,7 +28,8 @@ export const createDueHints = (shards: number): DueHints => {
   const changedAt = new Float64Array(shards);
   let age = 0;
   return {
-    worthAsking: (asked, now) => asked.filter((shard) => dueAt[shard]! <= now || Math.abs(now - learntAt[shard]!) >= HINT_MS_MAX),
+    worthAsking: (asked, now) =>
+      asked.filter((shard) => dueAt[shard]! <= now || Math.abs(now - learntAt[shard]!) >= HINT_MS_MAX),
     next: (asked) => asked.reduce((least, shard) => Math.min(least, dueAt[shard]!), Infinity),
     forget: (touched) => {
       age++;

@@ -4,28 +4,60 @@ import { StoreFault } from '../../frontier/store.ts';
 
 /** PostgreSQL's codes (appendix A of its manual) of what a person can mend. */
 const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> = {
-  '28P01': ['PostgreSQL refuses the password', 'look at the user and the password in the address of the store, or in PGPASSWORD'],
-  '28000': ['PostgreSQL refuses this user', 'look at the user in the address of the store, and at pg_hba.conf of the server'],
+  '28P01': [
+    'PostgreSQL refuses the password',
+    'look at the user and the password in the address of the store, or in PGPASSWORD',
+  ],
+  '28000': [
+    'PostgreSQL refuses this user',
+    'look at the user in the address of the store, and at pg_hba.conf of the server',
+  ],
   '3D000': ['there is no such database', 'create it with CREATE DATABASE, or correct the address of the store'],
-  '42501': ['this user may not do what the store needs', 'grant it CREATE on the database, or let it own the tables of the crawl'],
+  '42501': [
+    'this user may not do what the store needs',
+    'grant it CREATE on the database, or let it own the tables of the crawl',
+  ],
   '53100': ['the disk of the PostgreSQL server is full', 'free space there, then resume'],
   '53200': ['the PostgreSQL server is out of memory', 'give it more, or lower its settings, then resume'],
-  '53300': ['the PostgreSQL server has too many connections', 'end others, or raise max_connections: a process of a crawl takes four'],
+  '53300': [
+    'the PostgreSQL server has too many connections',
+    'end others, or raise max_connections: a process of a crawl takes four',
+  ],
   '25006': ['the PostgreSQL server takes no writes', 'give the address of the primary server, not of a standby'],
   '57014': ['the PostgreSQL server cancelled a call', 'lift statement_timeout and lock_timeout for this user'],
   '55P03': ['the PostgreSQL server gave up waiting for a lock', 'lift lock_timeout for this user'],
   '57P04': ['the database was dropped', 'restore it, or start the crawl anew'],
-  'XX001': ['a table of the crawl is damaged', 'restore the database from a copy'],
-  'XX002': ['an index of the crawl is damaged', 'REINDEX the schema of the crawl'],
-  'GS001': ['another process has opened this directory of the crawl since', 'let one process work on a directory'],
+  XX001: ['a table of the crawl is damaged', 'restore the database from a copy'],
+  XX002: ['an index of the crawl is damaged', 'REINDEX the schema of the crawl'],
+  GS001: ['another process has opened this directory of the crawl since', 'let one process work on a directory'],
 };
 
 /** It did not happen, and it may be tried again at once: two transactions stood in each other's way. */
 const AGAIN = ['40001', '40P01', '23505'];
 
 /** The server goes down or comes up: connections end, and it may be a moment before new ones are taken. */
-const GONE = ['57P01', '57P02', '57P03', '57P05', '25P03', '08000', '08001', '08003', '08004', '08006',
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ECONNABORTED', 'EAI_AGAIN', 'ENOTFOUND'];
+const GONE = [
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '25P03',
+  '08000',
+  '08001',
+  '08003',
+  '08004',
+  '08006',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ECONNABORTED',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+];
 
 /** The client's own words for a connection that ended; they come without a code. */
 const GONE_WORDS = /connection terminated|timeout|not queryable|connection error|socket/i;
@@ -64,7 +96,13 @@ export const storeFault = (error: unknown, where = ''): StoreFault => {
   const known = FAULTS[codeOf(error)];
   const at = where === '' ? '' : ` (PostgreSQL at ${where})`;
   if (known) return new StoreFault(`${known[0]}${at}: ${message}`, known[1], error);
-  if (/client password must be a string/.test(message)) return new StoreFault(`PostgreSQL asks for a password${at}`, 'put it into the address of the store in the variable GOSSAMER_STORE, or into PGPASSWORD', error);
-  if (codeOf(error) === '') return new StoreFault(`the store failed${at}: ${message}`, 'this is a defect: please report it', error);
+  if (/client password must be a string/.test(message))
+    return new StoreFault(
+      `PostgreSQL asks for a password${at}`,
+      'put it into the address of the store in the variable GOSSAMER_STORE, or into PGPASSWORD',
+      error,
+    );
+  if (codeOf(error) === '')
+    return new StoreFault(`the store failed${at}: ${message}`, 'this is a defect: please report it', error);
   return new StoreFault(`the store failed${at}: ${message}`, `PostgreSQL says ${codeOf(error)}`, error);
 };

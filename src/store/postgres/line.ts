@@ -7,7 +7,8 @@ import { linkOf, marksOf, type Waiting } from '../link-text.ts';
 export const BLOCK_CHARS_MAX = 3_500;
 
 /** `tries depth hops marks url`. The tries stand apart, because a claim and its end change them. */
-export const writeLine = (link: Link, tries = 0): string => `${tries} ${link.depth} ${link.hops} ${marksOf(link)} ${link.url}`;
+export const writeLine = (link: Link, tries = 0): string =>
+  `${tries} ${link.depth} ${link.hops} ${marksOf(link)} ${link.url}`;
 
 /** With the tries, as a block has it. */
 export const readWaiting = (text: string, via: string, site: string): Waiting => {
@@ -22,8 +23,8 @@ export const readLine = (text: string, via: string, site: string): Link => {
 };
 
 /**
- * Steps of a statement that put one link back at the head of its site's line. `from` has rows of (id, head, head_at, tries, leased,
- * leased_via) as they were before; the caller sets head = head - 1 and head_at = 0.
+ * Steps of a statement that put one link back at the head of its site's line. `from` has rows of (id, head, head_at,
+ * tries, leased, leased_via) as they were before; the caller sets head = head - 1 and head_at = 0.
  */
 export const putFirst = (s: string, from: string): string => `
   put_first AS (

@@ -22,14 +22,25 @@ export interface Look {
 /** PostgreSQL's codes for a table and a schema that are not there. */
 const NOT_THERE = ['42P01', '3F000'];
 
-/** Makes nothing. Throws a StoreFault when the server cannot be reached, or the crawl is one that a newer program made. */
+/**
+ * Makes nothing. Throws a StoreFault when the server cannot be reached, or the crawl is one that a newer program made.
+ */
 export const openLook = async (place: SharedPlace): Promise<Look> => {
   const { url, crawl, say } = place;
-  if (!isCrawlName(crawl)) throw new StoreFault(`"${crawl}" cannot be the name of a crawl in PostgreSQL`, 'use up to 50 of the characters a-z, 0-9 and _');
+  if (!isCrawlName(crawl))
+    throw new StoreFault(
+      `"${crawl}" cannot be the name of a crawl in PostgreSQL`,
+      'use up to 50 of the characters a-z, 0-9 and _',
+    );
   const schema = schemaOf(crawl);
   const server = connectTo({ url, schema, say });
   let shards: number | null = null;
-  const none = (cause?: unknown): StoreFault => new StoreFault(`PostgreSQL at ${server.where} has no crawl "${crawl}"`, 'look at --store and --name, or start it with "gossamer crawl"', cause);
+  const none = (cause?: unknown): StoreFault =>
+    new StoreFault(
+      `PostgreSQL at ${server.where} has no crawl "${crawl}"`,
+      'look at --store and --name, or start it with "gossamer crawl"',
+      cause,
+    );
   const look: Look = {
     place,
     schema,

@@ -31,8 +31,16 @@ export const createMove = (look: Look): Move => {
     server.once(async (client) => {
       await client.query('BEGIN');
       try {
-        const mine = await rowsOn(client, `SELECT FROM ${schema}.meta WHERE name = '${MOVING}' AND value = $1 FOR SHARE`, [name]);
-        if (mine.length === 0) throw new StoreFault(`the move of the crawl "${place.crawl}" to PostgreSQL was not begun, or another one has begun since`, 'run one at a time');
+        const mine = await rowsOn(
+          client,
+          `SELECT FROM ${schema}.meta WHERE name = '${MOVING}' AND value = $1 FOR SHARE`,
+          [name],
+        );
+        if (mine.length === 0)
+          throw new StoreFault(
+            `the move of the crawl "${place.crawl}" to PostgreSQL was not begun, or another one has begun since`,
+            'run one at a time',
+          );
         await work(client);
         await client.query('COMMIT');
       } catch (error) {
@@ -42,7 +50,9 @@ export const createMove = (look: Look): Move => {
     });
   return {
     begin: async () => {
-      name = await server.once((client) => beginMoveLayout(client, { crawl: place.crawl, schema, shards: place.shards }));
+      name = await server.once((client) =>
+        beginMoveLayout(client, { crawl: place.crawl, schema, shards: place.shards }),
+      );
     },
     take: async (pieces, { member }) => {
       let batch = emptyBatch();
@@ -59,9 +69,17 @@ export const createMove = (look: Look): Move => {
         await inMove((client) => endMoveLayout(client, schema));
       } catch (error) {
         if ((error as { cause?: { code?: string } }).cause?.code !== '23505') throw error;
-        throw new StoreFault('the crawl that was moved has a URL twice', 'check it with "gossamer verify" where it came from', error);
+        throw new StoreFault(
+          'the crawl that was moved has a URL twice',
+          'check it with "gossamer verify" where it came from',
+          error,
+        );
       }
-      await server.once((client) => client.query(`ANALYZE ${['site', 'block', 'robots', 'seen', 'page'].map((table) => `${schema}.${table}`).join(', ')}`));
+      await server.once((client) =>
+        client.query(
+          `ANALYZE ${['site', 'block', 'robots', 'seen', 'page'].map((table) => `${schema}.${table}`).join(', ')}`,
+        ),
+      );
     },
   };
 };
@@ -98,7 +116,8 @@ const addLine = (batch: Batch, { site, links }: Extract<Piece, { kind: 'line' }>
   let block = line.blocks.at(-1);
   for (const { link, tries } of links) {
     const text = writeLine(link, tries);
-    if (!block || block.via !== link.via || block.chars + text.length > BLOCK_CHARS_MAX) line.blocks.push((block = { via: link.via, lines: [], chars: 0 }));
+    if (!block || block.via !== link.via || block.chars + text.length > BLOCK_CHARS_MAX)
+      line.blocks.push((block = { via: link.via, lines: [], chars: 0 }));
     block.lines.push(text);
     block.chars += text.length;
     batch.prints.push(keyOf(link.url));

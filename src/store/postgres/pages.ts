@@ -51,7 +51,9 @@ export const PAGE_COLUMNS: readonly Column[] = [
 export const pageArrays = (rows: readonly PlacedRow[]): string[] =>
   PAGE_COLUMNS.map(({ type, of }) => {
     const values = rows.map(of);
-    return type === 'text' ? textsOf(values as (string | null)[]) : arrayOf(values as (number | bigint | boolean | null)[]);
+    return type === 'text'
+      ? textsOf(values as (string | null)[])
+      : arrayOf(values as (number | bigint | boolean | null)[]);
   });
 
 /** What `toPage` reads, of the tables page and site under these names. */
@@ -60,12 +62,33 @@ export const PAGE_SELECT = `p.id, k.name AS site, p.url, p.outcome, p.status, p.
 
 /** Numbers may come as text: int8 is more than a client takes for a number by itself. */
 export const toPage = (row: Readonly<Record<string, unknown>>): PlacedPage => ({
-  url: row['url'] as CanonicalUrl, site: row['site'] as string, outcome: row['outcome'] as OutcomeName, status: row['status'] as number | null,
-  at: row['at'] as number, durationMs: row['duration_ms'] as number, contentType: row['content_type'] as string, bytes: Number(row['bytes']),
-  title: row['title'] as string, language: row['language'] as string, redirect: row['redirect'] as string, digest: row['digest'] as string,
-  truncated: row['truncated'] as string, noindex: row['noindex'] as boolean, depth: row['depth'] as number, via: row['via'] as string,
-  tries: row['tries'] as number, robots: row['robots'] as string, detail: row['detail'] as string, extracted: row['extracted'] as string,
-  place: row['file'] === null ? null : {
-    file: row['file'] as string, offset: Number(row['offset']), length: Number(row['length']), groupLength: Number(row['group_length']),
-  },
+  url: row['url'] as CanonicalUrl,
+  site: row['site'] as string,
+  outcome: row['outcome'] as OutcomeName,
+  status: row['status'] as number | null,
+  at: row['at'] as number,
+  durationMs: row['duration_ms'] as number,
+  contentType: row['content_type'] as string,
+  bytes: Number(row['bytes']),
+  title: row['title'] as string,
+  language: row['language'] as string,
+  redirect: row['redirect'] as string,
+  digest: row['digest'] as string,
+  truncated: row['truncated'] as string,
+  noindex: row['noindex'] as boolean,
+  depth: row['depth'] as number,
+  via: row['via'] as string,
+  tries: row['tries'] as number,
+  robots: row['robots'] as string,
+  detail: row['detail'] as string,
+  extracted: row['extracted'] as string,
+  place:
+    row['file'] === null
+      ? null
+      : {
+          file: row['file'] as string,
+          offset: Number(row['offset']),
+          length: Number(row['length']),
+          groupLength: Number(row['group_length']),
+        },
 });

@@ -5,7 +5,10 @@ import { arrayOf, textOf } from './book.ts';
 import type { Look } from './look.ts';
 import { keyOf, SITE_HELD, SITE_LEASED, SITE_PARKED } from './schema.ts';
 
-/** Sites whose order is looked up in one go, at 8 bytes each: the order in which sites were found has no index, because each claim would change it. */
+/**
+ * Sites whose order is looked up in one go, at 8 bytes each: the order in which sites were found has no index, because
+ * each claim would change it.
+ */
 const ORDERED_AT_ONCE = 250_000;
 const ROWS_AT_ONCE = 1_000;
 
@@ -24,7 +27,10 @@ interface SiteRow {
   readonly next: string;
 }
 
-/** Of rows of the table site under the name k. Any page will do, because the last one would have to be looked for among all. */
+/**
+ * Of rows of the table site under the name k. Any page will do, because the last one would have to be looked for among
+ * all.
+ */
 const columns = (s: string): string => `
   k.name, k.state, k.waiting, k.pages, k.due_at, k.delay_ms, k.crawl_delay_ms, k.failures, coalesce(split_part(k.leased, ' ', 4), '') AS leased,
   coalesce(split_part(k.leased, ' ', 4),
@@ -48,9 +54,12 @@ export const siteNamed = async (rows: Rows, s: string, name: string): Promise<Si
 
 /** An empty text is in every name: then the counter knows. */
 export const sitesCount = async ({ rows, schema: s }: Look, search: string): Promise<number> => {
-  const [row] = search === ''
-    ? await rows<{ n: number }>(`SELECT coalesce(sum(t.n), 0)::bigint AS n FROM ${s}.tally t WHERE t.name = 'sites'`)
-    : await rows<{ n: number }>(`SELECT count(*) AS n FROM ${s}.site k WHERE strpos(k.name, $1) > 0`, [textOf(search)]);
+  const [row] =
+    search === ''
+      ? await rows<{ n: number }>(`SELECT coalesce(sum(t.n), 0)::bigint AS n FROM ${s}.tally t WHERE t.name = 'sites'`)
+      : await rows<{ n: number }>(`SELECT count(*) AS n FROM ${s}.site k WHERE strpos(k.name, $1) > 0`, [
+          textOf(search),
+        ]);
   return row!.n;
 };
 
@@ -61,26 +70,39 @@ export async function* sitesOf(look: Look, query: SiteQuery): AsyncGenerator<Sit
   // One statement: the server keeps no more rows than the limit while it sorts, and all of them are from one moment.
   const sorted = `SELECT * FROM ${s}.site k WHERE strpos(k.name, $1) > 0 ORDER BY ${order} LIMIT $2`;
   const limit = Math.min(query.limit ?? SITES_SORTED_MAX, SITES_SORTED_MAX);
-  for (const row of await rows<SiteRow>(`SELECT ${columns(s)} FROM (${sorted}) k ORDER BY ${order}`, [textOf(query.search ?? ''), limit])) yield toView(row);
+  for (const row of await rows<SiteRow>(`SELECT ${columns(s)} FROM (${sorted}) k ORDER BY ${order}`, [
+    textOf(query.search ?? ''),
+    limit,
+  ]))
+    yield toView(row);
 }
 
 /** First the ids in that order, then their rows, some at a time: nothing is held meanwhile. */
 async function* asFound(look: Look, query: SiteQuery): AsyncGenerator<SiteView, void, undefined> {
   const { rows, schema: s } = look;
   for await (const ids of idsAsFound(look, query)) {
-    const views = await rows<SiteRow>(`SELECT ${columns(s)} FROM unnest($1::bigint[]) WITH ORDINALITY AS u(id, nth) JOIN ${s}.site k ON k.id = u.id ORDER BY u.nth`, [arrayOf(ids)]);
+    const views = await rows<SiteRow>(
+      `SELECT ${columns(s)} FROM unnest($1::bigint[]) WITH ORDINALITY AS u(id, nth) JOIN ${s}.site k ON k.id = u.id ORDER BY u.nth`,
+      [arrayOf(ids)],
+    );
     for (const row of views) yield toView(row);
   }
 }
 
 /** The ids of sites in the order they were found, ROWS_AT_ONCE at a time. */
-export async function* idsAsFound({ rows, schema: s }: Look, { search = '', limit = Infinity }: SiteQuery): AsyncGenerator<readonly bigint[], void, undefined> {
+export async function* idsAsFound(
+  { rows, schema: s }: Look,
+  { search = '', limit = Infinity }: SiteQuery,
+): AsyncGenerator<readonly bigint[], void, undefined> {
   let left = limit;
   for (let last = 0; left > 0; ) {
     const wanted = Math.min(left, ORDERED_AT_ONCE);
-    const [part] = await rows<{ ids: Buffer | null; last: number }>(`
+    const [part] = await rows<{ ids: Buffer | null; last: number }>(
+      `
       SELECT string_agg(int8send(f.id), '' ORDER BY f.found) AS ids, max(f.found) AS last
-      FROM (SELECT k.id, k.found FROM ${s}.site k WHERE k.found > $1 AND strpos(k.name, $2) > 0 ORDER BY k.found LIMIT $3) f`, [last, textOf(search), wanted]);
+      FROM (SELECT k.id, k.found FROM ${s}.site k WHERE k.found > $1 AND strpos(k.name, $2) > 0 ORDER BY k.found LIMIT $3) f`,
+      [last, textOf(search), wanted],
+    );
     const ids = idsIn(part!.ids);
     for (let i = 0; i < ids.length; i += ROWS_AT_ONCE) yield [...ids.subarray(i, i + ROWS_AT_ONCE)];
     if (ids.length < wanted) return;
@@ -107,9 +129,13 @@ const toView = (row: SiteRow): SiteView => ({
 
 const stateOf = ({ state, waiting }: SiteRow): SiteView['state'] => {
   switch (state) {
-    case SITE_LEASED: return 'leased';
-    case SITE_PARKED: return 'parked';
-    case SITE_HELD: return 'held';
-    default: return waiting > 0 ? 'waiting' : 'idle';
+    case SITE_LEASED:
+      return 'leased';
+    case SITE_PARKED:
+      return 'parked';
+    case SITE_HELD:
+      return 'held';
+    default:
+      return waiting > 0 ? 'waiting' : 'idle';
   }
 };

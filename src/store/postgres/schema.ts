@@ -27,24 +27,31 @@ export const lockKey = (schema: string, purpose: 'layout' | 'pages'): bigint => 
 export const fenceKey = (schema: string): number => Number(BigInt.asIntN(32, fingerprint(`gossamer fence ${schema}`)));
 
 /**
- * The plan of each statement is made once per connection and does not depend on statistics: rows are found by index, one by
- * one, however many there are. Plans that were made when a table was empty would otherwise be kept until it is analysed. Functions
- * that only others call take over their settings.
+ * The plan of each statement is made once per connection and does not depend on statistics: rows are found by index,
+ * one by one, however many there are. Plans that were made when a table was empty would otherwise be kept until it is
+ * analysed. Functions that only others call take over their settings.
  */
 export const SETTINGS = `SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
   SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off`;
 
-/** Dead rows are taken away after so many, whatever the size of the table, and without pausing: a vacuum that lags lets tables grow. */
-const VACUUM = 'autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.5';
+/**
+ * Dead rows are taken away after so many, whatever the size of the table, and without pausing: a vacuum that lags lets
+ * tables grow.
+ */
+const VACUUM =
+  'autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.5';
 
 /**
- * A site's row is changed by each claim, settlement and admission to it; `waiting` and the ends of its line are in no index, so that an
- * admission changes no index. Its id is the fingerprint of its name: a link's site is known without asking.
+ * A site's row is changed by each claim, settlement and admission to it; `waiting` and the ends of its line are in no
+ * index, so that an admission changes no index. Its id is the fingerprint of its name: a link's site is known without
+ * asking.
  *
- * Waiting links lie in blocks: what one page gives one site is one row. The blocks of a site are numbered from `head` to `tail`
- * without a gap (an empty line has head = tail + 1), so that a new one touches no other; `head_at` is how far the first has been read.
+ * Waiting links lie in blocks: what one page gives one site is one row. The blocks of a site are numbered from `head`
+ * to `tail` without a gap (an empty line has head = tail + 1), so that a new one touches no other; `head_at` is how far
+ * the first has been read.
  *
- * `tally` has a row per counter and slot; a counter's value is the sum. The slot is the backend's, so that transactions do not queue for a row.
+ * `tally` has a row per counter and slot; a counter's value is the sum. The slot is the backend's, so that transactions
+ * do not queue for a row.
  */
 export const tables = (s: string): string => `
   CREATE TABLE ${s}.meta (name text PRIMARY KEY, value text NOT NULL);
@@ -104,14 +111,15 @@ export const tables = (s: string): string => `
 `;
 
 /** Pages by site, and by site and address. */
-export const pageIndex = (s: string): string => `CREATE INDEX page_of_site ON ${s}.page (site, hashtextextended(url, 0))`;
+export const pageIndex = (s: string): string =>
+  `CREATE INDEX page_of_site ON ${s}.page (site, hashtextextended(url, 0))`;
 
 /** Slots of the counters; far more than connections to one crawl, so that two rarely meet. */
 const TALLY_SLOTS = 32;
 
 /**
- * `fence` keeps the calls of a member's former process out: its leases were freed and its archive cut, and a call of it may still
- * be on its way. Each call holds the fence open, `enter` closes it while it counts the run up.
+ * `fence` keeps the calls of a member's former process out: its leases were freed and its archive cut, and a call of it
+ * may still be on its way. Each call holds the fence open, `enter` closes it while it counts the run up.
  */
 export const sharedFunctions = (s: string): string => `
   CREATE FUNCTION ${s}.moment(_at float8) RETURNS float8 LANGUAGE sql VOLATILE AS

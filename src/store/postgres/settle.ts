@@ -18,8 +18,8 @@ const quoted = (name: string): string => `"${name}"`;
 const pageNames = PAGE_COLUMNS.map(({ name }) => quoted(name)).join(', ');
 
 /**
- * All of the batch or nothing: answers with the places of those whose lease is not in force, and has then written nothing; with null
- * when the batch is settled, also if that was an earlier call whose answer was lost.
+ * All of the batch or nothing: answers with the places of those whose lease is not in force, and has then written
+ * nothing; with null when the batch is settled, also if that was an earlier call whose answer was lost.
  */
 export const settleFunction = (s: string): string => `
   CREATE FUNCTION ${s}.settle(_member text, _run bigint, _batch bigint, _file text, _bytes bigint, _archived bigint,
@@ -88,7 +88,8 @@ export const settleFunction = (s: string): string => `
 
 export const settle = async (book: Book, settlements: readonly Settlement[]): Promise<Settled> => {
   for (const { fate, page, site } of settlements) {
-    if (fate === 'settled' && page === null) throw new StoreFault(`a settlement of ${site} has no page`, 'report this as a bug');
+    if (fate === 'settled' && page === null)
+      throw new StoreFault(`a settlement of ${site} has no page`, 'report this as a bug');
   }
   if (book.broken) throw book.broken;
   const leases = new Set<number>();
@@ -106,8 +107,9 @@ export const settle = async (book: Book, settlements: readonly Settlement[]): Pr
 };
 
 /**
- * Records before the rows that point to them. A batch is the tail of the archive until it is answered, because the next one waits for
- * it: where one of its leases is not in force any more, the whole is cut off again, and goes in without that one.
+ * Records before the rows that point to them. A batch is the tail of the archive until it is answered, because the next
+ * one waits for it: where one of its leases is not in force any more, the whole is cut off again, and goes in without
+ * that one.
  */
 const settleAll = async (book: Book, settlements: readonly Settlement[]): Promise<ReadonlySet<number> | null> => {
   const { archive } = book;
@@ -141,31 +143,57 @@ const cutBack = (book: Book, end: ArchiveEnd): void => {
 const append = (archive: Archive, settlements: readonly Settlement[]): (Place | null)[] => {
   try {
     const begins = appendKept(archive, settlements);
-    if (begins.some((begin) => begin !== null)) archive.sync(); // the server may be another machine: it would remember what this one forgets without power
+    // the server may be another machine: it would remember what this one forgets without power
+    if (begins.some((begin) => begin !== null)) archive.sync();
     return settlements.map((settlement, i) => placeOf(settlement, begins[i]!));
   } catch (error) {
     throw storeFault(error);
   }
 };
 
-const isAnswered = ({ fate, page }: Settlement): boolean => fate === 'settled' && Object.hasOwn(ANSWERED_OUTCOMES, page!.outcome);
+const isAnswered = ({ fate, page }: Settlement): boolean =>
+  fate === 'settled' && Object.hasOwn(ANSWERED_OUTCOMES, page!.outcome);
 
-const valuesOf = (settlements: readonly Settlement[], { places, end, book }: { places: readonly (Place | null)[]; end: ArchiveEnd; book: Book }): Value[] => {
+const valuesOf = (
+  settlements: readonly Settlement[],
+  { places, end, book }: { places: readonly (Place | null)[]; end: ArchiveEnd; book: Book },
+): Value[] => {
   const sites = settlements.map(({ site }) => keyOf(site));
-  const rows = settlements.flatMap(({ fate, page }, i) => (fate === 'settled' ? [{ page: page!, site: sites[i]!, place: places[i]! }] : []));
+  const rows = settlements.flatMap(({ fate, page }, i) =>
+    fate === 'settled' ? [{ page: page!, site: sites[i]!, place: places[i]! }] : [],
+  );
   const robots = [...new Map(settlements.flatMap(({ robots: one }) => (one ? [[one.origin, one]] : []))).values()];
   const counted = new Map<string, number>();
-  for (const { page } of rows) counted.set(`settled ${page.outcome}`, (counted.get(`settled ${page.outcome}`) ?? 0) + 1);
+  for (const { page } of rows)
+    counted.set(`settled ${page.outcome}`, (counted.get(`settled ${page.outcome}`) ?? 0) + 1);
   counted.set('pages', settlements.filter(isAnswered).length);
   const numbers = (of: (settlement: Settlement) => number | boolean): string => arrayOf(settlements.map(of));
   return [
-    book.member, book.run, book.batch + 1, end.file, end.bytes, settlements.reduce((sum, one) => sum + keptBytes(one).length, 0),
-    arrayOf(sites), numbers(({ lease }) => lease), numbers(({ fate }) => FATES[fate]), numbers(({ parked }) => parked), numbers((one) => Number(isAnswered(one))),
-    numbers(({ pace }) => pace.dueAt), numbers(({ pace }) => pace.delayMs), numbers(({ pace }) => pace.crawlDelayMs), numbers(({ pace }) => pace.responseMs),
+    book.member,
+    book.run,
+    book.batch + 1,
+    end.file,
+    end.bytes,
+    settlements.reduce((sum, one) => sum + keptBytes(one).length, 0),
+    arrayOf(sites),
+    numbers(({ lease }) => lease),
+    numbers(({ fate }) => FATES[fate]),
+    numbers(({ parked }) => parked),
+    numbers((one) => Number(isAnswered(one))),
+    numbers(({ pace }) => pace.dueAt),
+    numbers(({ pace }) => pace.delayMs),
+    numbers(({ pace }) => pace.crawlDelayMs),
+    numbers(({ pace }) => pace.responseMs),
     numbers(({ pace }) => pace.failures),
     ...pageArrays(rows),
-    textsOf(robots.map(({ origin }) => origin)), arrayOf(robots.map(({ fetchedAt }) => fetchedAt)), arrayOf(robots.map(({ expiresAt }) => expiresAt)),
-    textsOf(robots.map(({ verdict }) => verdict)), textsOf(robots.map(({ rules }) => rules)), arrayOf(robots.map(({ crawlDelayMs }) => crawlDelayMs)),
-    textsOf([...counted.keys()]), arrayOf([...counted.values()]), book.at(),
+    textsOf(robots.map(({ origin }) => origin)),
+    arrayOf(robots.map(({ fetchedAt }) => fetchedAt)),
+    arrayOf(robots.map(({ expiresAt }) => expiresAt)),
+    textsOf(robots.map(({ verdict }) => verdict)),
+    textsOf(robots.map(({ rules }) => rules)),
+    arrayOf(robots.map(({ crawlDelayMs }) => crawlDelayMs)),
+    textsOf([...counted.keys()]),
+    arrayOf([...counted.values()]),
+    book.at(),
   ];
 };

@@ -6,8 +6,9 @@ import { putFirst } from './line.ts';
 import { SETTINGS, SITE_HELD, SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_READY } from './schema.ts';
 
 /**
- * `free` works on sites whose rows the caller has locked and answers how many links wait again; the others are given up. Each site waits
- * a full delay from then (from the end of its lease where no moment is given), because its call may just have left. Counters are the caller's.
+ * `free` works on sites whose rows the caller has locked and answers how many links wait again; the others are given
+ * up. Each site waits a full delay from then (from the end of its lease where no moment is given), because its call may
+ * just have left. Counters are the caller's.
  */
 export const steerFunctions = (s: string): string => `
   CREATE FUNCTION ${s}.free(_member text, _ids bigint[], _at float8, _counted boolean, _culprit bigint) RETURNS int LANGUAGE plpgsql AS $$
@@ -88,10 +89,18 @@ export const steerFunctions = (s: string): string => `
 /** Each order is a call; the caller makes them one transaction. */
 export const callOf = (book: Pick<Book, 'member' | 'at'>, order: Order): { verb: Verb; values: readonly Value[] } => {
   switch (order.kind) {
-    case 'free': return { verb: 'free_held', values: [book.member, order.holder, order.counted, order.culprit ?? null, book.at()] };
-    case 'retry-parked': return { verb: 'retry_parked', values: [book.at()] };
-    case 'release-held': return { verb: 'release_held', values: [order.sitePagesMax] };
-    case 'mark': return { verb: 'mark', values: [order.name, order.value] };
-    default: return order satisfies never;
+    case 'free':
+      return {
+        verb: 'free_held',
+        values: [book.member, order.holder, order.counted, order.culprit ?? null, book.at()],
+      };
+    case 'retry-parked':
+      return { verb: 'retry_parked', values: [book.at()] };
+    case 'release-held':
+      return { verb: 'release_held', values: [order.sitePagesMax] };
+    case 'mark':
+      return { verb: 'mark', values: [order.name, order.value] };
+    default:
+      return order satisfies never;
   }
 };

@@ -41,12 +41,23 @@ const MEMBER_NAME = /^[^/\0]{1,200}$/;
 
 export const openPostgresStore = async (options: PostgresStoreOptions): Promise<PostgresStore> => {
   const { crawl, member, shards, clock } = options;
-  if (!isCrawlName(crawl)) throw new StoreFault(`"${crawl}" cannot be the name of a crawl in PostgreSQL`, 'use up to 50 of the characters a-z, 0-9 and _');
-  if (!MEMBER_NAME.test(member)) throw new StoreFault(`"${member}" cannot be the name of a member of a crawl`, 'use up to 200 characters, and no slash');
+  if (!isCrawlName(crawl))
+    throw new StoreFault(
+      `"${crawl}" cannot be the name of a crawl in PostgreSQL`,
+      'use up to 50 of the characters a-z, 0-9 and _',
+    );
+  if (!MEMBER_NAME.test(member))
+    throw new StoreFault(
+      `"${member}" cannot be the name of a member of a crawl`,
+      'use up to 200 characters, and no slash',
+    );
   const schema = schemaOf(crawl);
   const server = connectTo({ url: options.url, schema, say: options.say });
   try {
-    checkShards(crawl, { shards: await server.once((client) => prepareLayout(client, { crawl, schema, shards })), wanted: shards });
+    checkShards(crawl, {
+      shards: await server.once((client) => prepareLayout(client, { crawl, schema, shards })),
+      wanted: shards,
+    });
     return await openOn(server, options);
   } catch (error) {
     await server.close();
@@ -55,8 +66,9 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
 
   async function openOn(on: Server, { archive }: PostgresStoreOptions): Promise<PostgresStore> {
     // Opening frees this member's leases: its directory is locked by this process, so the former one is dead.
-    const [entered] = await on.run<{ run: number; batch: number; archive_file: string; archive_bytes: number }>(
-      [{ verb: 'enter', values: [member, clock?.now() ?? null] }]);
+    const [entered] = await on.run<{ run: number; batch: number; archive_file: string; archive_bytes: number }>([
+      { verb: 'enter', values: [member, clock?.now() ?? null] },
+    ]);
     const { run, batch, archive_file: file, archive_bytes: bytes } = entered!;
     return verbsOf(on, bookOf(on, { member, run, batch, shards, clock, archive: opened(archive, { file, bytes }) }));
   }
@@ -70,7 +82,10 @@ const opened = (archive: PostgresStoreOptions['archive'], settled: ArchiveEnd): 
   }
 };
 
-const bookOf = (server: Server, { clock, ...parts }: Pick<Book, 'member' | 'run' | 'batch' | 'shards' | 'archive'> & { clock: Clock | null }): Book => {
+const bookOf = (
+  server: Server,
+  { clock, ...parts }: Pick<Book, 'member' | 'run' | 'batch' | 'shards' | 'archive'> & { clock: Clock | null },
+): Book => {
   /** The server's time less this process's own. */
   let aheadMs = -Infinity;
   return {
@@ -93,18 +108,26 @@ const verbsOf = (server: Server, book: Book): PostgresStore => {
   return {
     admit: (links, siteWaitingMax = null) => whileOpen(() => admit(book, links, siteWaitingMax)),
     claim: (ask) => whileOpen(() => claim(book, ask, turn++)),
-    settle: (settlements) => whileOpen(() => {
-      const answer = settling.then(() => settle(book, settlements));
-      settling = answer.catch(() => {});
-      return answer;
-    }),
-    steer: (orders) => whileOpen(async () => {
-      if (orders.length === 0) return;
-      await server.run([{ verb: 'fence', values: [book.member, book.run] }, ...orders.map((order) => callOf(book, order))]);
-      book.dueHints.forget(null);
-    }),
+    settle: (settlements) =>
+      whileOpen(() => {
+        const answer = settling.then(() => settle(book, settlements));
+        settling = answer.catch(() => {});
+        return answer;
+      }),
+    steer: (orders) =>
+      whileOpen(async () => {
+        if (orders.length === 0) return;
+        await server.run([
+          { verb: 'fence', values: [book.member, book.run] },
+          ...orders.map((order) => callOf(book, order)),
+        ]);
+        book.dueHints.forget(null);
+      }),
     census: () => whileOpen(() => census(book)),
-    time: () => whileOpen(async () => (await server.run<{ moment: number }>([{ verb: 'moment', values: [book.at()] }]))[0]!.moment),
+    time: () =>
+      whileOpen(
+        async () => (await server.run<{ moment: number }>([{ verb: 'moment', values: [book.at()] }]))[0]!.moment,
+      ),
     close: async () => {
       if (closed) return;
       closed = true;

@@ -24,8 +24,8 @@ interface Item {
 export type Admit = (links: readonly Link[], siteWaitingMax: number | null) => Promise<Admitted>;
 
 /**
- * One group at a time: nobody else admits to this crawl, so what was decided still holds when it is done. A crash before the
- * last step leaves lines that nobody refers to; no link is known before its line is in a file.
+ * One group at a time: nobody else admits to this crawl, so what was decided still holds when it is done. A crash
+ * before the last step leaves lines that nobody refers to; no link is known before its line is in a file.
  */
 export const createFilesAdmit = (book: Book, frontier: Frontier): Admit => {
   const group = createGroup<Item>(async (items) => {
@@ -36,7 +36,9 @@ export const createFilesAdmit = (book: Book, frontier: Frontier): Admit => {
     }
   });
   return async (links, siteWaitingMax) => {
-    const items = links.map((link): Item => ({ link, siteWaitingMax, print: String(BigInt.asIntN(64, fingerprint(link.url))), fate: '=' }));
+    const items = links.map(
+      (link): Item => ({ link, siteWaitingMax, print: String(BigInt.asIntN(64, fingerprint(link.url))), fate: '=' }),
+    );
     await group.add(items);
     const count = (wanted: Fate): number => items.reduce((sum, { fate }) => (fate === wanted ? sum + 1 : sum), 0);
     const full = new Set(items.flatMap(({ fate, link }) => (fate === '-' ? [link.site] : [])));
@@ -76,24 +78,38 @@ const partsOf = ({ shards }: Book, items: readonly Item[]): Part[] => {
 const attempt = async (book: Book, frontier: Frontier, items: readonly Item[]): Promise<Item[]> => {
   const parts = partsOf(book, items);
   await decide(book, parts);
-  const changing = parts.filter(({ sites }) => [...sites.values()].some((some) => some.some(({ fate }) => fate !== '=')));
+  const changing = parts.filter(({ sites }) =>
+    [...sites.values()].some((some) => some.some(({ fate }) => fate !== '=')),
+  );
   if (changing.length === 0) return [];
-  const plans = changing.map(({ sites }) => [...sites].map(([site, some]) => planOf(site, some, frontier)).filter(({ prints }) => prints !== ''));
+  const plans = changing.map(({ sites }) =>
+    [...sites].map(([site, some]) => planOf(site, some, frontier)).filter(({ prints }) => prints !== ''),
+  );
   const appended = frontier.writer.append(plans.flat().flatMap(({ first, others }) => [...first, ...others]));
   try {
     let at = 0;
-    const references = (blocks: readonly unknown[]): string => blocks.map(() => writeReference(appended.references[at++]!)).join('\n');
-    const { opening, limits: { referencesMax, blockLinesMax } } = frontier;
+    const references = (blocks: readonly unknown[]): string =>
+      blocks.map(() => writeReference(appended.references[at++]!)).join('\n');
+    const {
+      opening,
+      limits: { referencesMax, blockLinesMax },
+    } = frontier;
     const calls = changing.map(({ shard, sites }, i): Call => {
       const forgotten = [...sites.values()].flat().filter(({ fate }) => fate === '-').length;
-      const args = plans[i]!.flatMap(({ site, prints, first, others }) => [site, prints, references(first), references(others)]);
+      const args = plans[i]!.flatMap(({ site, prints, first, others }) => [
+        site,
+        prints,
+        references(first),
+        references(others),
+      ]);
       return { name: 'admit', shard, args: [opening, referencesMax, blockLinesMax, forgotten, ...args] };
     });
     const answers = (await book.wire.all(calls)) as [string, string, string, number, string[]][];
     return answers.flatMap((answer, i) => {
       const { shard, sites } = changing[i]!;
       learn(book, shard, answer);
-      if (answer[3] < 0) throw new StoreFault('another process has opened the files of this crawl', 'end it, then resume');
+      if (answer[3] < 0)
+        throw new StoreFault('another process has opened the files of this crawl', 'end it, then resume');
       book.tending?.notice(shard, answer[4]);
       return answer[3] === 1 ? [] : [...sites.values()].flat();
     });
@@ -105,7 +121,10 @@ const attempt = async (book: Book, frontier: Frontier, items: readonly Item[]): 
 const decide = async (book: Book, parts: readonly Part[]): Promise<void> => {
   const calls = parts.map(({ shard, sites }): Call => {
     const some = [...sites];
-    const texts = some.flatMap(([site, items]) => [site, items.map(({ print, link }) => `${print} ${link.first ? 1 : 0}\n`).join('')]);
+    const texts = some.flatMap(([site, items]) => [
+      site,
+      items.map(({ print, link }) => `${print} ${link.first ? 1 : 0}\n`).join(''),
+    ]);
     return { name: 'plan', shard, args: [some[0]![1][0]!.siteWaitingMax ?? '', ...texts] };
   });
   const answers = (await book.wire.all(calls)) as [string, string, string, string[]][];
@@ -119,6 +138,9 @@ const decide = async (book: Book, parts: readonly Part[]): Promise<void> => {
 const planOf = (site: string, items: readonly Item[], { limits }: Frontier) => {
   const taken = items.filter(({ fate }) => fate === '+');
   const blocksOf = (first: boolean) =>
-    toBlocks(taken.flatMap(({ link }) => (link.first === first ? [{ text: writeWaiting(link, 0), via: link.via }] : [])), limits);
+    toBlocks(
+      taken.flatMap(({ link }) => (link.first === first ? [{ text: writeWaiting(link, 0), via: link.via }] : [])),
+      limits,
+    );
   return { site, prints: taken.map(({ print }) => print).join(' '), first: blocksOf(true), others: blocksOf(false) };
 };

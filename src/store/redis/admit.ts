@@ -9,7 +9,9 @@ import type { Call } from './wire.ts';
 
 /** May be repeated: what is seen is not taken again, though it is then counted as seen. */
 export const admit = async (book: Book, links: readonly Link[], siteWaitingMax: number | null): Promise<Admitted> => {
-  const calls = [...byShard(book, links)].map(([shard, some]): Call => ({ name: 'admit', shard, args: [siteWaitingMax ?? '', ...runs(some)] }));
+  const calls = [...byShard(book, links)].map(
+    ([shard, some]): Call => ({ name: 'admit', shard, args: [siteWaitingMax ?? '', ...runs(some)] }),
+  );
   const answers = (await book.wire.all(calls)) as [string, string, string, number, number, number, string[]][];
   let [admitted, seen, forgotten] = [0, 0, 0];
   const full: string[] = [];

@@ -33,11 +33,15 @@ export interface Book {
   batch: number;
   /** Where the settled part of this member's archive ends. */
   end: ArchiveEnd;
-  /** What a batch left on this machine could not be put right: nothing more is settled before the next start does it. */
+  /**
+   * What a batch left on this machine could not be put right: nothing more is settled before the next start does it.
+   */
   fault: StoreFault | null;
 }
 
-/** What the last answer of a shard said: when its next site is due, and when its next lease runs out, by its own time. */
+/**
+ * What the last answer of a shard said: when its next site is due, and when its next lease runs out, by its own time.
+ */
 export interface Hint {
   readonly dueAt: number;
   readonly endsAt: number;
@@ -58,7 +62,8 @@ export const ownNow = ({ clock }: Pick<Book, 'clock'>): number => clock?.now() ?
 const isKnown = ({ learnedAtMs }: Hint, atMs: number): boolean => atMs - learnedAtMs < HINT_MS_MAX;
 
 /** The time of a shard, as far as it is known without asking; nodes of a cluster each have their own. */
-const timeOf = ({ clock, hints }: Book, shard: number): number => clock?.now() ?? hints[shard]!.now + (performance.now() - hints[shard]!.learnedAtMs);
+const timeOf = ({ clock, hints }: Book, shard: number): number =>
+  clock?.now() ?? hints[shard]!.now + (performance.now() - hints[shard]!.learnedAtMs);
 
 /** Whether this shard had a site that is due now, or a lease that has run out. */
 export const isDue = (book: Book, shard: number): boolean => {
@@ -67,11 +72,18 @@ export const isDue = (book: Book, shard: number): boolean => {
 };
 
 /** Whether a look at this shard may give a visit, or free a lease. */
-export const mayGive = (book: Book, shard: number): boolean => !isKnown(book.hints[shard]!, ownNow(book)) || isDue(book, shard);
+export const mayGive = (book: Book, shard: number): boolean =>
+  !isKnown(book.hints[shard]!, ownNow(book)) || isDue(book, shard);
 
-/** When the next site of these shards is due: at once, where that was not known at that moment and was not learned since. Null when none waits. */
+/**
+ * When the next site of these shards is due: at once, where that was not known at that moment and was not learned
+ * since. Null when none waits.
+ */
 export const nextDueAt = (book: Book, shards: readonly number[], atMs: number): number | null => {
-  const next = shards.reduce((least, shard) => Math.min(least, isKnown(book.hints[shard]!, atMs) ? book.hints[shard]!.dueAt : 0), Infinity);
+  const next = shards.reduce(
+    (least, shard) => Math.min(least, isKnown(book.hints[shard]!, atMs) ? book.hints[shard]!.dueAt : 0),
+    Infinity,
+  );
   return next === Infinity ? null : next;
 };
 
@@ -80,7 +92,12 @@ const momentOf = (text: string): number => (text === '' || text === 'inf' ? Infi
 
 /** Every answer of a shard begins with its time and its next moments. */
 export const learn = (book: Book, shard: number, [now, dueAt, endsAt]: readonly unknown[]): Hint =>
-  (book.hints[shard] = { now: Number(now), dueAt: momentOf(dueAt as string), endsAt: momentOf(endsAt as string), learnedAtMs: ownNow(book) });
+  (book.hints[shard] = {
+    now: Number(now),
+    dueAt: momentOf(dueAt as string),
+    endsAt: momentOf(endsAt as string),
+    learnedAtMs: ownNow(book),
+  });
 
 /** A batch by shard, in order. */
 export const byShard = <T extends { readonly site: string }>(book: Book, batch: readonly T[]): Map<number, T[]> => {
@@ -95,7 +112,10 @@ export const byShard = <T extends { readonly site: string }>(book: Book, batch: 
 };
 
 /** In files it is named by a reference to its line: file, offset, that line and the one behind it, tries. */
-const givenUp = ({ frontier }: Book, text: readonly string[]): readonly [site: string, at: string, via: string, line: string] => {
+const givenUp = (
+  { frontier }: Book,
+  text: readonly string[],
+): readonly [site: string, at: string, via: string, line: string] => {
   const [site, at, via, line] = text as [string, string, string, string];
   if (!frontier) return [site, at, via, line];
   const [file, offset, number, , tries] = via.split(' ');
@@ -109,11 +129,13 @@ const givenUp = ({ frontier }: Book, text: readonly string[]): readonly [site: s
  */
 export const writeGivenUp = (book: Book, shard: number, texts: readonly string[]): void => {
   if (texts.length === 0) return;
-  book.rows.giveUp(texts.map((text) => {
-    const [site, at, via, line] = givenUp(book, text.split('\n'));
-    const { link, tries } = readWaiting(line, via, site);
-    return { shard, page: unansweredPage({ link, tries, outcome: 'gave-up', at: Number(at) }) };
-  }));
+  book.rows.giveUp(
+    texts.map((text) => {
+      const [site, at, via, line] = givenUp(book, text.split('\n'));
+      const { link, tries } = readWaiting(line, via, site);
+      return { shard, page: unansweredPage({ link, tries, outcome: 'gave-up', at: Number(at) }) };
+    }),
+  );
   const calls = texts.map((text): Call => ({ name: 'written', shard, args: [text] }));
   book.wire.each(calls).catch(() => {});
 };

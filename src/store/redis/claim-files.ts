@@ -1,4 +1,6 @@
-/** What a claim knows only by its references: reads the links from the files, and the rules of their origins from Redis. */
+/**
+ * What a claim knows only by its references: reads the links from the files, and the rules of their origins from Redis.
+ */
 
 import type { Frontier } from './frontier.ts';
 import { readLeasedLine } from './reference.ts';
@@ -22,10 +24,15 @@ export interface Filled {
 }
 
 /** For each shard the links that it leased. */
-export const fillIn = async (frontier: Frontier, claimed: readonly { readonly shard: number; readonly leased: readonly string[] }[]): Promise<Filled[][]> => {
+export const fillIn = async (
+  frontier: Frontier,
+  claimed: readonly { readonly shard: number; readonly leased: readonly string[] }[],
+): Promise<Filled[][]> => {
   const links = claimed.map(({ leased }) => leased.map((one) => lineOf(frontier, one)));
   const some = claimed.flatMap(({ shard }, i) => (links[i]!.length > 0 ? [{ shard, i }] : []));
-  const answers = (await frontier.wire.all(some.map(({ shard, i }): Call => ({ name: 'rules', shard, args: links[i]!.map(({ line }) => originIn(line)) })))) as string[][];
+  const answers = (await frontier.wire.all(
+    some.map(({ shard, i }): Call => ({ name: 'rules', shard, args: links[i]!.map(({ line }) => originIn(line)) })),
+  )) as string[][];
   const rules = new Map(some.map(({ i }, n) => [i, answers[n]!]));
   return links.map((ofShard, i) => ofShard.map((one, n) => ({ ...one, rules: rules.get(i)![n]! })));
 };

@@ -1,4 +1,6 @@
-/** From the URL of a store to a client that is connected: one connection to a Redis, or one to each node of a cluster. */
+/**
+ * From the URL of a store to a client that is connected: one connection to a Redis, or one to each node of a cluster.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
@@ -42,7 +44,8 @@ export const readRedisUrl = (text: string): RedisAddress => {
     throw new StoreFault('the URL of the store cannot be read', advice);
   }
   const db = url.pathname.replace(/^\//, '');
-  if (!/^rediss?:$/.test(url.protocol) || url.hostname === '' || !/^\d*$/.test(db)) throw new StoreFault('the URL of the store is not one of a Redis', advice);
+  if (!/^rediss?:$/.test(url.protocol) || url.hostname === '' || !/^\d*$/.test(db))
+    throw new StoreFault('the URL of the store is not one of a Redis', advice);
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || 6379),
@@ -76,17 +79,35 @@ export const connectRedis = async (url: string): Promise<Connected> => {
   const address = readRedisUrl(url);
   const { host, port, db } = address;
   const where = `${host}:${port}`;
-  const single = new Redis({ ...nodeOptions(address), host, port, db, enableOfflineQueue: false, retryStrategy: reconnectMs });
+  const single = new Redis({
+    ...nodeOptions(address),
+    host,
+    port,
+    db,
+    enableOfflineQueue: false,
+    retryStrategy: reconnectMs,
+  });
   try {
     await untilReady(single, where);
     const info = await infoOf(single);
     refuseUnfit(info, where);
-    const warnings = (await isPersistent(single, info)) ? [] : [`Redis at ${where} keeps nothing on disk (save "" and appendonly no): if it ends, the crawl is lost`];
+    const warnings = (await isPersistent(single, info))
+      ? []
+      : [`Redis at ${where} keeps nothing on disk (save "" and appendonly no): if it ends, the crawl is lost`];
     if (info.get('cluster_enabled') !== '1') return { client: single, where, warnings };
     if (db !== 0) throw new Error('SELECT is not allowed in cluster mode');
     single.disconnect();
     const { cluster, apart } = await connectCluster(address, where);
-    return { client: cluster, where, warnings: apart ? [...warnings, `the clocks of the nodes of Redis at ${where} are more than ${CLOCKS_APART_MS_MAX} ms apart: set them, a site is called by its node's`] : warnings };
+    return {
+      client: cluster,
+      where,
+      warnings: apart
+        ? [
+            ...warnings,
+            `the clocks of the nodes of Redis at ${where} are more than ${CLOCKS_APART_MS_MAX} ms apart: set them, a site is called by its node's`,
+          ]
+        : warnings,
+    };
   } catch (error) {
     single.disconnect();
     throw redisFault(error, where);
@@ -105,7 +126,11 @@ const untilReady = async (client: Client, where: string): Promise<void> => {
       const last = words() ?? new Error('no answer');
       if (!isGone(last)) throw last;
       if (client.status === 'ready') return;
-      if (performance.now() > until) throw new StoreFault(`Redis at ${where} does not answer (${goneBecause(last)})`, 'see that it runs and that the URL of the store is right');
+      if (performance.now() > until)
+        throw new StoreFault(
+          `Redis at ${where} does not answer (${goneBecause(last)})`,
+          'see that it runs and that the URL of the store is right',
+        );
       await sleep(10);
     }
   } finally {
@@ -117,11 +142,16 @@ const untilReady = async (client: Client, where: string): Promise<void> => {
 type Info = ReadonlyMap<string, string>;
 
 const infoOf = async (client: Redis): Promise<Info> =>
-  new Map((await client.info()).split('\r\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+  new Map(
+    (await client.info())
+      .split('\r\n')
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
 
 const refuseUnfit = (info: Info, where: string): void => {
   const version = info.get('redis_version') ?? '0';
-  if (Number.parseInt(version, 10) < VERSION_LEAST) throw new StoreFault(`Redis at ${where} is version ${version}`, `use ${VERSION_LEAST}.0 or newer, or Valkey`);
+  if (Number.parseInt(version, 10) < VERSION_LEAST)
+    throw new StoreFault(`Redis at ${where} is version ${version}`, `use ${VERSION_LEAST}.0 or newer, or Valkey`);
   if (info.get('role') === 'slave') throw new Error('READONLY');
 };
 
@@ -149,10 +179,12 @@ const connectCluster = async (address: RedisAddress, where: string): Promise<{ c
   });
   try {
     await untilReady(cluster, where);
-    const times = await Promise.all(cluster.nodes('master').map(async (node) => {
-      const [seconds, micros] = await node.time();
-      return Number(seconds) * 1_000 + Number(micros) / 1_000;
-    }));
+    const times = await Promise.all(
+      cluster.nodes('master').map(async (node) => {
+        const [seconds, micros] = await node.time();
+        return Number(seconds) * 1_000 + Number(micros) / 1_000;
+      }),
+    );
     return { cluster, apart: Math.max(...times) - Math.min(...times) > CLOCKS_APART_MS_MAX };
   } catch (error) {
     cluster.disconnect();

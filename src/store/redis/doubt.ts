@@ -17,4 +17,9 @@ export const readLastSettled = (text: string): LastSettled => {
 
 /** What a start takes back of the last batch of its member, by what each shard settled last. */
 export const unsettledOf = (last: Batch, settled: readonly LastSettled[]): Dropped =>
-  toDrop(last, ({ shard, place }) => settled[shard]!.number < last.number || (settled[shard]!.number === last.number && settled[shard]!.refused.has(place)));
+  toDrop(
+    last,
+    ({ shard, place }) =>
+      settled[shard]!.number < last.number ||
+      (settled[shard]!.number === last.number && settled[shard]!.refused.has(place)),
+  );

@@ -38,12 +38,33 @@ export const goneBecause = (error: Error): string => {
 };
 
 const FAULTS: readonly { readonly when: RegExp; readonly says: string; readonly advice: string }[] = [
-  { when: /^(WRONGPASS|NOAUTH|ERR (invalid password|AUTH))|client sent AUTH/i, says: 'refuses the user or the password', advice: 'give the right ones in the URL of the store; a configuration file or the environment keeps them off the command line' },
-  { when: /^NOPERM/, says: 'does not allow this user what a crawl needs', advice: 'allow the user all commands on the keys of the crawl (ACL SETUSER)' },
-  { when: /DB index|invalid DB|SELECT is not allowed/i, says: 'does not have the database of the URL', advice: 'give a number that it has; a cluster has only 0' },
-  { when: /^OOM/, says: 'is full and takes nothing more', advice: 'raise its maxmemory, then resume: what it has taken is kept' },
+  {
+    when: /^(WRONGPASS|NOAUTH|ERR (invalid password|AUTH))|client sent AUTH/i,
+    says: 'refuses the user or the password',
+    advice:
+      'give the right ones in the URL of the store; a configuration file or the environment keeps them off the command line',
+  },
+  {
+    when: /^NOPERM/,
+    says: 'does not allow this user what a crawl needs',
+    advice: 'allow the user all commands on the keys of the crawl (ACL SETUSER)',
+  },
+  {
+    when: /DB index|invalid DB|SELECT is not allowed/i,
+    says: 'does not have the database of the URL',
+    advice: 'give a number that it has; a cluster has only 0',
+  },
+  {
+    when: /^OOM/,
+    says: 'is full and takes nothing more',
+    advice: 'raise its maxmemory, then resume: what it has taken is kept',
+  },
   { when: /^READONLY/, says: 'is read-only, a replica', advice: 'give the address of its master' },
-  { when: /^MISCONF/, says: 'cannot write to its disk and so takes nothing more', advice: 'free space on its disk (its log says more), then resume' },
+  {
+    when: /^MISCONF/,
+    says: 'cannot write to its disk and so takes nothing more',
+    advice: 'free space on its disk (its log says more), then resume',
+  },
   { when: /^NOREPLICAS/, says: 'has too few replicas and takes nothing', advice: 'start its replicas, then resume' },
 ];
 
@@ -52,7 +73,12 @@ export const redisFault = (error: unknown, where: string): StoreFault => {
   const { name, message } = error as Error;
   // The client's own error carries the command, and with it the password: only its words go on.
   const cause = new Error(`${name}: ${message}`);
-  if (isForeign(error as Error)) return new StoreFault(`what answers at ${where} is not a Redis`, 'see that host and port in the URL of the store are right', cause);
+  if (isForeign(error as Error))
+    return new StoreFault(
+      `what answers at ${where} is not a Redis`,
+      'see that host and port in the URL of the store are right',
+      cause,
+    );
   const known = FAULTS.find(({ when }) => when.test(message));
   if (known) return new StoreFault(`Redis at ${where} ${known.says}`, known.advice, cause);
   return new StoreFault(`Redis at ${where} failed: ${message}`, 'this is a defect: please report it', cause);

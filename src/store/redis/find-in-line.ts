@@ -13,7 +13,14 @@ const BLOCKS_MAX = 200_000;
 /** About 125,000 links and 20 ms of the server: most lines are looked at in one step. */
 const BLOCKS_PER_CALL = 5_000;
 
-type LinkText = readonly [view: ViewText, lease: string, known: number, found: readonly string[], looked: number, more: number];
+type LinkText = readonly [
+  view: ViewText,
+  lease: string,
+  known: number,
+  found: readonly string[],
+  looked: number,
+  more: number,
+];
 
 export interface Whereabouts {
   /** The site; empty when it is not known. */
@@ -43,7 +50,11 @@ interface Wanted {
   readonly blocksMax?: number | undefined;
 }
 
-export const whereIs = async (look: Look, lines: LineReader, { url, site, blocksMax = BLOCKS_MAX }: Wanted): Promise<Whereabouts> => {
+export const whereIs = async (
+  look: Look,
+  lines: LineReader,
+  { url, site, blocksMax = BLOCKS_MAX }: Wanted,
+): Promise<Whereabouts> => {
   const { wire, shards } = look;
   const shard = shardOf(site, await shards());
   const print = String(BigInt.asIntN(64, fingerprint(url)));
@@ -71,15 +82,22 @@ export const whereIs = async (look: Look, lines: LineReader, { url, site, blocks
 };
 
 /** Its references in one step, and then what they refer to; those that are taken meanwhile may be gone. */
-const inFiles = async ({ wire }: Look, lines: LineReader, { shard, url, site, answer: [view, lease, known] }: InFiles): Promise<Whereabouts> => {
-  const [[headAt, references]] = (await wire.all([{ name: 'references', shard, args: [site] }])) as [[number, string[]]];
+const inFiles = async (
+  { wire }: Look,
+  lines: LineReader,
+  { shard, url, site, answer: [view, lease, known] }: InFiles,
+): Promise<Whereabouts> => {
+  const [[headAt, references]] = (await wire.all([{ name: 'references', shard, args: [site] }])) as [
+    [number, string[]],
+  ];
   const where = { view, leased: lines.leased(lease, site), isKnown: known === 1 };
   let lookedAt = 0;
   let isSure = true;
   for (const [i, text] of references.entries()) {
     const links = lines.links({ site, text, headAt: i === 0 ? headAt : 0 });
     const at = links?.findIndex(({ link }) => link.url === url) ?? -1;
-    if (at >= 0) return { ...where, found: { ...links![at]!, ahead: lookedAt + at }, isSure, lookedAt: lookedAt + at + 1 };
+    if (at >= 0)
+      return { ...where, found: { ...links![at]!, ahead: lookedAt + at }, isSure, lookedAt: lookedAt + at + 1 };
     isSure &&= links !== null;
     lookedAt += links?.length ?? 0;
   }

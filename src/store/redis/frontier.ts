@@ -1,4 +1,6 @@
-/** Waiting links in files of this machine: Redis has references to their lines, and its memory does not grow with them. */
+/**
+ * Waiting links in files of this machine: Redis has references to their lines, and its memory does not grow with them.
+ */
 
 import { existsSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,9 +31,12 @@ export interface BindOptions {
   readonly frontier: FrontierPlace;
 }
 
-const allShards = (shards: number, call: Omit<Call, 'shard'>): Call[] => Array.from({ length: shards }, (_, shard) => ({ ...call, shard }));
+const allShards = (shards: number, call: Omit<Call, 'shard'>): Call[] =>
+  Array.from({ length: shards }, (_, shard) => ({ ...call, shard }));
 
-/** Fixes where the lines of a new crawl lie. Throws a StoreFault when that is another place, or files of another member. */
+/**
+ * Fixes where the lines of a new crawl lie. Throws a StoreFault when that is another place, or files of another member.
+ */
 export const bindFrontier = async (wire: Wire, { crawl, member, shards, frontier }: BindOptions): Promise<void> => {
   const bind = async (fix: boolean): Promise<[place: string, owner: string]> =>
     (await wire.all([{ name: 'bind', shard: 0, args: [frontier, fix ? 1 : 0] }]))[0] as [string, string];
@@ -41,16 +46,25 @@ export const bindFrontier = async (wire: Wire, { crawl, member, shards, frontier
   }
   const [place, owner] = await bind(true);
   if (place === 'files' && owner !== member) {
-    throw new StoreFault(`the waiting links of the crawl "${crawl}" lie in files of another directory (member ${owner})`, 'only that one can work on it: resume it there');
+    throw new StoreFault(
+      `the waiting links of the crawl "${crawl}" lie in files of another directory (member ${owner})`,
+      'only that one can work on it: resume it there',
+    );
   }
   if (place === 'files' && frontier !== 'files') {
-    throw new StoreFault(`the waiting links of the crawl "${crawl}" lie in files, not in Redis`, 'give --frontier files: it is fixed when a crawl begins');
+    throw new StoreFault(
+      `the waiting links of the crawl "${crawl}" lie in files, not in Redis`,
+      'give --frontier files: it is fixed when a crawl begins',
+    );
   }
   if (place !== frontier) throw inRedis(crawl);
 };
 
 const inRedis = (crawl: string): StoreFault =>
-  new StoreFault(`the waiting links of the crawl "${crawl}" lie in Redis, not in files`, 'leave --frontier away: it is fixed when a crawl begins');
+  new StoreFault(
+    `the waiting links of the crawl "${crawl}" lie in Redis, not in files`,
+    'leave --frontier away: it is fixed when a crawl begins',
+  );
 
 export interface OpenOptions {
   readonly wire: Wire;
@@ -69,9 +83,21 @@ export const openFrontier = async ({ wire, shards, rowsPath, limits }: OpenOptio
   const { lines } = await readFiles(wire, shards, String(first));
   const missing = [...lines.keys()].find((file) => !there.includes(file));
   if (missing !== undefined) {
-    throw new StoreFault(`"${join(folder, lineFileName(missing))}" is missing, and ${lines.get(missing)} links wait in it`, 'restore that directory to the state that it had together with Redis');
+    throw new StoreFault(
+      `"${join(folder, lineFileName(missing))}" is missing, and ${lines.get(missing)} links wait in it`,
+      'restore that directory to the state that it had together with Redis',
+    );
   }
-  return { wire, shards, folder, opening: String(first), limits, files: openLineFiles(folder), writer: openLineWriter(folder, first, limits), emptySince: new Map() };
+  return {
+    wire,
+    shards,
+    folder,
+    opening: String(first),
+    limits,
+    files: openLineFiles(folder),
+    writer: openLineWriter(folder, first, limits),
+    emptySince: new Map(),
+  };
 };
 
 interface FilesRead {
@@ -115,7 +141,15 @@ export interface Sparse {
 }
 
 /** Deletes files that nothing has referred to for a while, and names those with little left. */
-export const reclaim = async ({ wire, shards, folder, files, writer, emptySince, limits }: Frontier): Promise<Sparse> => {
+export const reclaim = async ({
+  wire,
+  shards,
+  folder,
+  files,
+  writer,
+  emptySince,
+  limits,
+}: Frontier): Promise<Sparse> => {
   const current = writer.current();
   // Before Redis is asked: what is referred to by then is not awaited any more.
   const old = existsSync(folder) ? lineFilesIn(folder).filter((file) => file < current && !writer.isAwaited(file)) : [];
@@ -125,7 +159,8 @@ export const reclaim = async ({ wire, shards, folder, files, writer, emptySince,
   for (const file of old) {
     const path = join(folder, lineFileName(file));
     const left = lines.get(file) ?? 0;
-    if (left > 0) emptySince.delete(file); // or Redis was set back
+    if (left > 0)
+      emptySince.delete(file); // or Redis was set back
     else if (!emptySince.has(file)) emptySince.set(file, performance.now());
     if (left === 0 && performance.now() - emptySince.get(file)! >= limits.graceMs) {
       files.drop(file);
@@ -133,5 +168,8 @@ export const reclaim = async ({ wire, shards, folder, files, writer, emptySince,
       emptySince.delete(file);
     } else if (left > 0 && left * LINE_BYTES < SPARSE * statSync(path).size) sparse.add(file);
   }
-  return { files: sparse, shards: byShard.flatMap((ofShard, shard) => ([...sparse].some((file) => ofShard.has(file)) ? [shard] : [])) };
+  return {
+    files: sparse,
+    shards: byShard.flatMap((ofShard, shard) => ([...sparse].some((file) => ofShard.has(file)) ? [shard] : [])),
+  };
 };

@@ -17,10 +17,25 @@ import { StoreFault } from '../../frontier/store.ts';
  * - `moving`  text: the move that fills the shard, until the crawl is whole
  * - `files`   hash: file -> lines of it that are referred to, where lines lie in files; and the last opening
  *
- * Scripts derive from the tag: `site:<name>` (hash), `line:<name>` (list of blocks of links, or of references to them), `seen:<n>` (set of
- * fingerprints), `mine:<member>` (set of the sites that this member leases).
+ * Scripts derive from the tag: `site:<name>` (hash), `line:<name>` (list of blocks of links, or of references to them),
+ * `seen:<n>` (set of fingerprints), `mine:<member>` (set of the sites that this member leases).
  */
-export type KeyName = 'count' | 'due' | 'lease' | 'leased' | 'parked' | 'held' | 'robots' | 'batch' | 'gone' | 'sites' | 'moving' | 'files' | 'meta' | 'notes' | 'room';
+export type KeyName =
+  | 'count'
+  | 'due'
+  | 'lease'
+  | 'leased'
+  | 'parked'
+  | 'held'
+  | 'robots'
+  | 'batch'
+  | 'gone'
+  | 'sites'
+  | 'moving'
+  | 'files'
+  | 'meta'
+  | 'notes'
+  | 'room';
 
 export interface Keys {
   /** The tag of a shard, with which all its keys begin. */
@@ -32,8 +47,15 @@ export interface Keys {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 export const createKeys = (crawl: string, member: string): Keys => {
-  for (const [what, name] of [['crawl', crawl], ['member', member]] as const) {
-    if (!NAME.test(name)) throw new StoreFault(`"${name}" cannot be the name of a ${what} in Redis`, 'use letters, digits, dots, dashes and underscores, 100 at the most');
+  for (const [what, name] of [
+    ['crawl', crawl],
+    ['member', member],
+  ] as const) {
+    if (!NAME.test(name))
+      throw new StoreFault(
+        `"${name}" cannot be the name of a ${what} in Redis`,
+        'use letters, digits, dots, dashes and underscores, 100 at the most',
+      );
   }
   const tag = (shard: number): string => `{${crawl}:${shard}}:`;
   return {

@@ -14,12 +14,19 @@ export interface Layout {
 }
 
 /** As the scripts answer it: layout, number of shards, mark of a move. */
-export const readLayout = ([layout, shards, moving]: readonly (string | null)[]): Layout =>
-  ({ layout: Number(layout), shards: Number(shards), isMoving: (moving ?? '') !== '' });
+export const readLayout = ([layout, shards, moving]: readonly (string | null)[]): Layout => ({
+  layout: Number(layout),
+  shards: Number(shards),
+  isMoving: (moving ?? '') !== '',
+});
 
 /** Throws a StoreFault when another program made it. */
 export const checkLayout = (crawl: string, { layout }: Layout): void => {
-  if (layout !== LAYOUT) throw new StoreFault(`the crawl "${crawl}" in Redis has layout ${layout}, this program knows ${LAYOUT}`, 'use the version of gossamer that made it');
+  if (layout !== LAYOUT)
+    throw new StoreFault(
+      `the crawl "${crawl}" in Redis has layout ${layout}, this program knows ${LAYOUT}`,
+      'use the version of gossamer that made it',
+    );
 };
 
 /** Throws a StoreFault when it cannot be worked on yet. */

@@ -15,14 +15,16 @@ export interface FrontierLimits {
 }
 
 export const FRONTIER_LIMITS: FrontierLimits = {
-  // Small enough that a file of a crawl under way is soon used up, large enough that there are hundreds of them, not thousands, at 100 M links.
+  // Small enough that a file of a crawl under way is soon used up, large enough that there are hundreds of them, not
+  // thousands, at 100 M links.
   fileBytesMax: 64 * 1024 ** 2,
-  // About 200 bytes of Redis. A link is written again each time its reference is merged: about once per power of eight of the links in line.
+  // About 200 bytes of Redis. A link is written again each time its reference is merged: about once per power of eight
+  // of the links in line.
   referencesMax: 16,
   blockLinesMax: 20_000,
   blockCharsMax: 2 * 1024 ** 2,
   lookMs: 60_000,
-  // A Redis that is killed comes back as it was some seconds ago, or with snapshots alone at its last one, and refers to what was
-  // consumed since. A crawl consumes some megabytes of lines in this time.
+  // A Redis that is killed comes back as it was some seconds ago, or with snapshots alone at its last one, and refers
+  // to what was consumed since. A crawl consumes some megabytes of lines in this time.
   graceMs: 10 * 60_000,
 };

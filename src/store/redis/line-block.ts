@@ -1,8 +1,8 @@
 /**
  * A block of lines as it lies in a file: so that one line can be read without the others.
  *
- * A mark and the number of lines; for each line where the page that it was found on and the line itself lie, from the beginning of
- * the block, and how long they are; then the texts. All numbers have 4 bytes, the lowest first.
+ * A mark and the number of lines; for each line where the page that it was found on and the line itself lie, from the
+ * beginning of the block, and how long they are; then the texts. All numbers have 4 bytes, the lowest first.
  */
 
 export interface FileLine {
@@ -52,5 +52,8 @@ export interface Entry {
 
 /** The entry that begins at that byte. */
 export const readEntry = (bytes: Buffer, at: number): Entry => ({
-  viaAt: bytes.readUInt32LE(at), viaBytes: bytes.readUInt32LE(at + 4), at: bytes.readUInt32LE(at + 8), bytes: bytes.readUInt32LE(at + 12),
+  viaAt: bytes.readUInt32LE(at),
+  viaBytes: bytes.readUInt32LE(at + 4),
+  at: bytes.readUInt32LE(at + 8),
+  bytes: bytes.readUInt32LE(at + 12),
 });

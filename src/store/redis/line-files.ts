@@ -14,10 +14,16 @@ export const lineFileName = (file: number): string => `lines-${String(file).padS
 
 /** The numbers of the files that are there, in their order. */
 export const lineFilesIn = (folder: string): number[] =>
-  readdirSync(folder).flatMap((name) => /^lines-(\d+)\.dat$/.exec(name)?.[1] ?? []).map(Number).sort((a, b) => a - b);
+  readdirSync(folder)
+    .flatMap((name) => /^lines-(\d+)\.dat$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
 
 export interface LineFiles {
-  /** All lines of a reference, in their order. Throws a StoreFault when they are not there: also when the crawl runs, and they are settled by now. */
+  /**
+   * All lines of a reference, in their order. Throws a StoreFault when they are not there: also when the crawl runs,
+   * and they are settled by now.
+   */
   lines(reference: Reference): FileLine[];
   /** The links of a reference, with how often each was claimed. */
   waiting(reference: Reference, site: string): Waiting[];
@@ -69,14 +75,21 @@ export const openLineFiles = (folder: string): LineFiles => {
       return linesIn(reference) === 1 ? [readOne(read, reference)] : readAll(read, reference);
     } catch (cause) {
       const { file, offset } = reference;
-      throw new StoreFault(`waiting links cannot be read from "${join(folder, lineFileName(file))}" at ${offset} (${(cause as Error).message})`,
-        'restore that directory to the state that it had together with Redis', cause);
+      throw new StoreFault(
+        `waiting links cannot be read from "${join(folder, lineFileName(file))}" at ${offset} (${(cause as Error).message})`,
+        'restore that directory to the state that it had together with Redis',
+        cause,
+      );
     }
   };
 
   return {
     lines,
-    waiting: (reference, site) => lines(reference).map(({ text, via }, i) => ({ ...readWaiting(text, via, site), tries: triesOf(reference, reference.from + i) })),
+    waiting: (reference, site) =>
+      lines(reference).map(({ text, via }, i) => ({
+        ...readWaiting(text, via, site),
+        tries: triesOf(reference, reference.from + i),
+      })),
     drop,
     close: () => [...open.keys()].forEach(drop),
   };
@@ -102,8 +115,10 @@ const readAll = (read: Read, { file, offset, from, to }: Reference): FileLine[] 
   return places.map((entry) => textsOf(entry, (at, bytes) => texts.subarray(at - begin, at - begin + bytes)));
 };
 
-const textsOf = ({ viaAt, viaBytes, at, bytes }: Entry, bytesAt: (at: number, bytes: number) => Buffer): FileLine =>
-  ({ via: bytesAt(viaAt, viaBytes).toString(), text: bytesAt(at, bytes).toString() });
+const textsOf = ({ viaAt, viaBytes, at, bytes }: Entry, bytesAt: (at: number, bytes: number) => Buffer): FileLine => ({
+  via: bytesAt(viaAt, viaBytes).toString(),
+  text: bytesAt(at, bytes).toString(),
+});
 
 const checkHead = (bytes: Buffer, line: number): void => {
   const lines = readHead(bytes);

@@ -17,7 +17,10 @@ export interface Appended {
 }
 
 export interface LineWriter {
-  /** All blocks are in the file, and on disk, when this returns. A crash before Redis has their references leaves bytes that nobody reads. */
+  /**
+   * All blocks are in the file, and on disk, when this returns. A crash before Redis has their references leaves bytes
+   * that nobody reads.
+   */
   append(blocks: readonly (readonly FileLine[])[]): Appended;
   /** The number of the file that is appended to; those before it are never written again. */
   current(): number;
@@ -27,7 +30,11 @@ export interface LineWriter {
 }
 
 /** Begins a new file: the tail of an older one may be torn. It is made with the first block. */
-export const openLineWriter = (folder: string, first: number, { fileBytesMax }: Pick<FrontierLimits, 'fileBytesMax'>): LineWriter => {
+export const openLineWriter = (
+  folder: string,
+  first: number,
+  { fileBytesMax }: Pick<FrontierLimits, 'fileBytesMax'>,
+): LineWriter => {
   let file = first;
   let descriptor: number | null = null;
   let end = 0;
@@ -59,7 +66,8 @@ export const openLineWriter = (folder: string, first: number, { fileBytesMax }: 
       syncFolder(folder);
     }
     // At a place of our own, so that what is left of a write that failed is written over.
-    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done, bytes.length - done, end + done);
+    for (let done = 0; done < bytes.length; )
+      done += writeSync(descriptor, bytes, done, bytes.length - done, end + done);
     end += bytes.length;
   };
 
@@ -73,7 +81,11 @@ export const openLineWriter = (folder: string, first: number, { fileBytesMax }: 
         write(Buffer.concat(texts));
         sync(); // Redis may be another machine: it would refer to what this one forgets without power
       } catch (cause) {
-        throw new StoreFault(`waiting links cannot be written to "${folder}" (${(cause as Error).message})`, 'see that its disk has room and can be written, then resume', cause);
+        throw new StoreFault(
+          `waiting links cannot be written to "${folder}" (${(cause as Error).message})`,
+          'see that its disk has room and can be written, then resume',
+          cause,
+        );
       }
       let offset = before;
       const references = blocks.map((lines, i): Reference => {
@@ -106,7 +118,10 @@ const syncFolder = (folder: string): void => {
 };
 
 /** Lines in order, cut into blocks of bounded length. */
-export const toBlocks = <T extends FileLine>(lines: readonly T[], { blockLinesMax, blockCharsMax }: Pick<FrontierLimits, 'blockLinesMax' | 'blockCharsMax'>): T[][] => {
+export const toBlocks = <T extends FileLine>(
+  lines: readonly T[],
+  { blockLinesMax, blockCharsMax }: Pick<FrontierLimits, 'blockLinesMax' | 'blockCharsMax'>,
+): T[][] => {
   const blocks: T[][] = [];
   let chars = 0;
   for (const line of lines) {

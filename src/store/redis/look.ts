@@ -26,23 +26,35 @@ export interface Look {
 /** Who looks is no member: it has no leases and no archive. */
 const NOBODY = 'nobody';
 
-/** Makes nothing. Throws a StoreFault when the server cannot be reached, or the crawl is one that a newer program made. */
+/**
+ * Makes nothing. Throws a StoreFault when the server cannot be reached, or the crawl is one that a newer program made.
+ */
 export const openLook = async (place: SharedPlace): Promise<Look> => {
   const keys = createKeys(place.crawl, NOBODY);
   const { client, where, warnings } = await connectRedis(place.url);
   const wire = createWire({ client, where, warnings, keys, member: NOBODY, clock: null, say: place.say });
   const look: Look = {
-    place, keys, wire, client, where,
+    place,
+    keys,
+    wire,
+    client,
+    where,
     shardsKnown: null,
     layout: async () => {
       const [[, flat]] = (await wire.all([{ name: 'meta', shard: 0, args: [] }])) as [[string, string[]]];
       const said = new Map(pairs(flat));
-      return said.has('layout') ? readLayout(['layout', 'shards', 'moving'].map((name) => said.get(name) ?? null)) : null;
+      return said.has('layout')
+        ? readLayout(['layout', 'shards', 'moving'].map((name) => said.get(name) ?? null))
+        : null;
     },
     shards: async () => {
       if (look.shardsKnown !== null) return look.shardsKnown;
       const there = await look.layout();
-      if (there === null) throw new StoreFault(`Redis at ${where} has no crawl "${place.crawl}"`, 'look at --store and --name, or start it with "gossamer crawl"');
+      if (there === null)
+        throw new StoreFault(
+          `Redis at ${where} has no crawl "${place.crawl}"`,
+          'look at --store and --name, or start it with "gossamer crawl"',
+        );
       return (look.shardsKnown = there.shards);
     },
   };

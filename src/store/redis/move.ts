@@ -1,4 +1,7 @@
-/** Fills a crawl from pieces of another store: links, sites and known URLs go to Redis, page rows into the file of this member. */
+/**
+ * Fills a crawl from pieces of another store: links, sites and known URLs go to Redis, page rows into the file of this
+ * member.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { StoreFault } from '../../frontier/store.ts';
@@ -54,7 +57,14 @@ export const createMove = (look: Look): RedisMove => {
   return {
     begin: async () => {
       moving?.rows?.close();
-      moving = { token: await beginMove(look), shards: look.place.shards, rows: null, archive: { file: '', bytes: 0 }, loads: new Map(), chars: 0 };
+      moving = {
+        token: await beginMove(look),
+        shards: look.place.shards,
+        rows: null,
+        archive: { file: '', bytes: 0 },
+        loads: new Map(),
+        chars: 0,
+      };
     },
     take: async (pieces, member) => {
       const to = begun();
@@ -80,10 +90,16 @@ export const createMove = (look: Look): RedisMove => {
 
 /** The mark first: from then on nobody opens what is there, and what an earlier try left can be removed. */
 const beginMove = async (look: Look): Promise<string> => {
-  const { wire, where, keys, place: { crawl, shards } } = look;
+  const {
+    wire,
+    where,
+    keys,
+    place: { crawl, shards },
+  } = look;
   const token = randomUUID();
   const begin: Call = { name: 'beginMove', shard: 0, args: [LAYOUT, shards, token] };
-  if ((await wire.all([begin]))[0] === 'whole') throw new StoreFault(`Redis at ${where} has a crawl "${crawl}" already`, 'choose another --name');
+  if ((await wire.all([begin]))[0] === 'whole')
+    throw new StoreFault(`Redis at ${where} has a crawl "${crawl}" already`, 'choose another --name');
   await removeKeys(look, keys.of('meta', 0));
   look.shardsKnown = shards;
   await fillShards(look, token, true);
@@ -92,12 +108,23 @@ const beginMove = async (look: Look): Promise<string> => {
 
 /** A shard takes what comes from this move, or from none. */
 const fillShards = async ({ wire, place: { shards } }: Look, token: string, begins: boolean): Promise<void> =>
-  void (await wire.all(Array.from({ length: shards }, (_, shard): Call => ({ name: 'moveShard', shard, args: [token, begins ? 1 : 0] }))));
+  void (await wire.all(
+    Array.from({ length: shards }, (_, shard): Call => ({ name: 'moveShard', shard, args: [token, begins ? 1 : 0] })),
+  ));
 
-const takeTally = async ({ wire, place }: Look, to: Moving, { archive, marks, notes }: Extract<Piece, { kind: 'tally' }>): Promise<void> => {
+const takeTally = async (
+  { wire, place }: Look,
+  to: Moving,
+  { archive, marks, notes }: Extract<Piece, { kind: 'tally' }>,
+): Promise<void> => {
   to.archive = archive;
-  const given = { marks: Object.entries(marks).flatMap(([name, value]) => [`mark:${name}`, String(value)]), notes: Object.entries(notes).flat() };
-  const [answer] = (await wire.all([{ name: 'takeMeta', shard: 0, args: [to.token, JSON.stringify(given)] }])) as [Taken];
+  const given = {
+    marks: Object.entries(marks).flatMap(([name, value]) => [`mark:${name}`, String(value)]),
+    notes: Object.entries(notes).flat(),
+  };
+  const [answer] = (await wire.all([{ name: 'takeMeta', shard: 0, args: [to.token, JSON.stringify(given)] }])) as [
+    Taken,
+  ];
   checkTaken(answer, place.crawl);
 };
 
@@ -105,10 +132,12 @@ type Taken = readonly [how: string, site?: string];
 
 const checkTaken = ([how, site]: Taken, crawl: string): void => {
   if (how === OVERTAKEN) throw overtaken(crawl);
-  if (how !== TAKEN_WELL) throw new StoreFault(`links of "${site}" came, but not the site`, 'check the crawl by "gossamer verify"');
+  if (how !== TAKEN_WELL)
+    throw new StoreFault(`links of "${site}" came, but not the site`, 'check the crawl by "gossamer verify"');
 };
 
-const overtaken = (crawl: string): StoreFault => new StoreFault(`another process began to move a crawl to "${crawl}" meanwhile`, 'run `gossamer migrate` again, once');
+const overtaken = (crawl: string): StoreFault =>
+  new StoreFault(`another process began to move a crawl to "${crawl}" meanwhile`, 'run `gossamer migrate` again, once');
 
 const loadOf = ({ loads, shards }: Moving, site: string): Load => {
   const shard = site === '' ? 0 : shardOf(site, shards);
@@ -124,7 +153,16 @@ const load = (to: Moving, piece: Piece): void => {
     case 'site': {
       const { site, state, pages, pace } = piece;
       const there = loadOf(to, site);
-      there.sites.push([site, STATES[state], pages, pace.dueAt, pace.delayMs, pace.crawlDelayMs, pace.responseMs, pace.failures]);
+      there.sites.push([
+        site,
+        STATES[state],
+        pages,
+        pace.dueAt,
+        pace.delayMs,
+        pace.crawlDelayMs,
+        pace.responseMs,
+        pace.failures,
+      ]);
       count(there, 'pages', pages);
       return;
     }
@@ -181,7 +219,9 @@ const loadLine = (to: Moving, { site, links }: Extract<Piece, { kind: 'line' }>)
 
 /** These steps may not be repeated: what is lost on the way ends the move, and the next try begins anew. */
 const send = async ({ wire, where, place }: Look, to: Moving): Promise<void> => {
-  const calls = [...to.loads].map(([shard, one]): Call => ({ name: 'take', shard, args: [to.token, JSON.stringify(one)] }));
+  const calls = [...to.loads].map(
+    ([shard, one]): Call => ({ name: 'take', shard, args: [to.token, JSON.stringify(one)] }),
+  );
   to.loads.clear();
   to.chars = 0;
   for (const answer of await wire.once(calls)) {

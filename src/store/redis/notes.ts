@@ -10,8 +10,14 @@ export const note = async ({ wire }: Look, name: string): Promise<string | null>
 };
 
 /** One step of the server: of two that write it at once the first wins, and repeated it gives what is there. */
-export const keepNote = async ({ wire, place: { crawl, shards } }: Look, name: string, text: string): Promise<string> => {
-  const [[is, kept]] = (await wire.all([{ name: 'keepNote', shard: 0, args: [LAYOUT, shards, name, text] }])) as [[(string | null)[], string]];
+export const keepNote = async (
+  { wire, place: { crawl, shards } }: Look,
+  name: string,
+  text: string,
+): Promise<string> => {
+  const [[is, kept]] = (await wire.all([{ name: 'keepNote', shard: 0, args: [LAYOUT, shards, name, text] }])) as [
+    [(string | null)[], string],
+  ];
   const layout = readLayout(is);
   checkLayout(crawl, layout);
   checkWhole(crawl, layout);

@@ -32,7 +32,14 @@ export async function* piecesOf(look: Look, member: MemberRows): AsyncGenerator<
     for (let shard = 0; shard < shards; shard++) yield* sitePieces(look, shard, lines);
     for (let shard = 0; shard < shards; shard++) yield* robotsPieces(look, shard);
     for (const pages of rows.pages(PAGES_PER_PIECE)) yield { kind: 'pages', pages };
-    yield { kind: 'tally', forgotten: counted.forgotten, archivedBytes: counted.archivedBytes, archive: rows.end, marks: counted.marks, notes: await notesOf(look) };
+    yield {
+      kind: 'tally',
+      forgotten: counted.forgotten,
+      archivedBytes: counted.archivedBytes,
+      archive: rows.end,
+      marks: counted.marks,
+      notes: await notesOf(look),
+    };
   } finally {
     lines.close();
     rows.close();
@@ -40,7 +47,11 @@ export async function* piecesOf(look: Look, member: MemberRows): AsyncGenerator<
 }
 
 const checkAtRest = ({ leased }: Census): void => {
-  if (leased > 0) throw new StoreFault(`${writeCount(leased)} ${leased === 1 ? 'link is' : 'links are'} leased: the crawl is at work, or was killed`, 'resume and stop it first');
+  if (leased > 0)
+    throw new StoreFault(
+      `${writeCount(leased)} ${leased === 1 ? 'link is' : 'links are'} leased: the crawl is at work, or was killed`,
+      'resume and stop it first',
+    );
 };
 
 const checkAllHere = (counted: Census, { total, others }: SettledRows): void => {
@@ -48,7 +59,10 @@ const checkAllHere = (counted: Census, { total, others }: SettledRows): void => 
   if (settled === total) return;
   const says = `${writeCount(settled)} links are settled, but the rows of this directory have ${writeCount(total)}`;
   throw settled > total && others.length > 0
-    ? new StoreFault(`${says}: the others lie with ${others.length === 1 ? 'the member' : 'the members'} ${others.join(', ')}`, 'a crawl can be moved only from a directory that has all its pages')
+    ? new StoreFault(
+        `${says}: the others lie with ${others.length === 1 ? 'the member' : 'the members'} ${others.join(', ')}`,
+        'a crawl can be moved only from a directory that has all its pages',
+      )
     : new StoreFault(says, 'check the crawl by "gossamer verify"');
 };
 
@@ -63,7 +77,11 @@ async function* sitePieces(look: Look, shard: number, lines: LineReader): AsyncG
       case 'blocks':
         for (const [i, text] of step.blocks.entries()) {
           const some = lines.links({ site, text, headAt: step.from + i === 0 ? headAt : 0 });
-          if (some === null) throw new StoreFault(`the line of the site "${site}" is broken: block ${step.from + i + 1} cannot be read`, 'check the crawl by "gossamer verify"');
+          if (some === null)
+            throw new StoreFault(
+              `the line of the site "${site}" is broken: block ${step.from + i + 1} cannot be read`,
+              'check the crawl by "gossamer verify"',
+            );
           links.push(...some);
           if (links.length < LINKS_PER_PIECE) continue;
           yield { kind: 'line', site, links };
@@ -80,17 +98,26 @@ async function* sitePieces(look: Look, shard: number, lines: LineReader): AsyncG
   }
 }
 
-/** A record has its origin alone; the site is that of its host. Those of one site need not follow each other, and one may come twice. */
+/**
+ * A record has its origin alone; the site is that of its host. Those of one site need not follow each other, and one
+ * may come twice.
+ */
 async function* robotsPieces(look: Look, shard: number): AsyncGenerator<Piece, void, undefined> {
   for await (const records of rulesIn(look, shard)) {
-    for (const [origin, text] of records) yield { kind: 'robots', site: siteOf(new URL(origin).hostname), records: [JSON.parse(text) as RobotsRecord] };
+    for (const [origin, text] of records)
+      yield { kind: 'robots', site: siteOf(new URL(origin).hostname), records: [JSON.parse(text) as RobotsRecord] };
   }
 }
 
 /** The rules of all origins of a shard, some at a time. */
-export async function* rulesIn({ wire }: Look, shard: number): AsyncGenerator<[origin: string, text: string][], void, undefined> {
+export async function* rulesIn(
+  { wire }: Look,
+  shard: number,
+): AsyncGenerator<[origin: string, text: string][], void, undefined> {
   for (let cursor = '0'; ; ) {
-    const [[next, flat]] = (await wire.all([{ name: 'rulesFrom', shard, args: [cursor, RULES_AT_ONCE] }])) as [[string, string[]]];
+    const [[next, flat]] = (await wire.all([{ name: 'rulesFrom', shard, args: [cursor, RULES_AT_ONCE] }])) as [
+      [string, string[]],
+    ];
     yield pairs(flat);
     if ((cursor = next) === '0') return;
   }

@@ -1,5 +1,6 @@
 /**
- * Reads what Redis has of waiting, leased and given up links: the links themselves, or references to the files of a frontier.
+ * Reads what Redis has of waiting, leased and given up links: the links themselves, or references to the files of a
+ * frontier.
  *
  * Each of these texts tells by its form which of the two it is, so that one reading serves both.
  */
@@ -13,7 +14,10 @@ import { readLeasedLine, readReference, type Reference } from './reference.ts';
 export interface Element {
   readonly site: string;
   readonly text: string;
-  /** Where in it the next link begins, if it is the first of its line and some of it is taken: in a block bytes from 1, in a reference its line; otherwise 0. */
+  /**
+   * Where in it the next link begins, if it is the first of its line and some of it is taken: in a block bytes from 1,
+   * in a reference its line; otherwise 0.
+   */
   readonly headAt: number;
 }
 

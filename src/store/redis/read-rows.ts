@@ -10,7 +10,10 @@ import { storeFault } from '../sqlite/fault.ts';
 import { toPage, urlKey } from '../page-row.ts';
 import { COLUMNS } from './rows.ts';
 
-/** Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. With the largest extracted values, 6 MiB. */
+/**
+ * Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. With the largest extracted
+ * values, 6 MiB.
+ */
 const ROWS_AT_ONCE = 100;
 
 export interface RowsReader {
@@ -55,12 +58,14 @@ export const openRowsReader = (path: string): RowsReader => {
       throw storeFault(error);
     }
   };
-  const one = (text: string, ...values: (string | number)[]): PlacedPage | null => read<PlacedPage | null>(null, (sql) => {
-    const row = sql(`SELECT ${COLUMNS} FROM page ${text}`).get(...values);
-    return row ? toPage(row) : null;
-  });
+  const one = (text: string, ...values: (string | number)[]): PlacedPage | null =>
+    read<PlacedPage | null>(null, (sql) => {
+      const row = sql(`SELECT ${COLUMNS} FROM page ${text}`).get(...values);
+      return row ? toPage(row) : null;
+    });
   const last = (): number => read(0, lastIn);
-  const after: RowsReader['after'] = (row, filter) => read<PageSlice>({ pages: [], row }, (sql) => sliceOf(sql, row, filter));
+  const after: RowsReader['after'] = (row, filter) =>
+    read<PageSlice>({ pages: [], row }, (sql) => sliceOf(sql, row, filter));
   return {
     last,
     after,
@@ -76,17 +81,31 @@ export const openRowsReader = (path: string): RowsReader => {
     },
     page: (url, site) => one('WHERE site = ? AND url_key = ? AND url = ?', site, urlKey(url), url),
     // What trouble leaves behind when a link is given up; while it is tried again there is no row.
-    lastFailure: (site) => one(`WHERE id = (SELECT max(id) FROM page INDEXED BY page_of_site WHERE site = ? AND (outcome = 'server-error' OR outcome GLOB 'failed-*'))`, site),
-    somePage: (site) => read('', (sql) => (sql('SELECT url FROM page INDEXED BY page_of_site WHERE site = ? LIMIT 1').get(site)?.['url'] as string | undefined) ?? ''),
+    lastFailure: (site) =>
+      one(
+        `WHERE id = (SELECT max(id) FROM page INDEXED BY page_of_site WHERE site = ? AND (outcome = 'server-error' OR outcome GLOB 'failed-*'))`,
+        site,
+      ),
+    somePage: (site) =>
+      read(
+        '',
+        (sql) =>
+          (sql('SELECT url FROM page INDEXED BY page_of_site WHERE site = ? LIMIT 1').get(site)?.['url'] as
+            | string
+            | undefined) ?? '',
+      ),
     end: () => read({ file: '', bytes: 0 }, endIn),
     close: () => opened?.db.close(),
   };
 };
 
-const lastIn = (sql: Sql): number => (sql('SELECT coalesce(max(id), 0) AS last FROM page').get() as { last: number }).last;
+const lastIn = (sql: Sql): number =>
+  (sql('SELECT coalesce(max(id), 0) AS last FROM page').get() as { last: number }).last;
 
 export const endIn = (sql: Sql): ArchiveEnd => {
-  const row = sql('SELECT end_file AS file, end_bytes AS bytes FROM batch').get() as { file: string; bytes: number } | undefined;
+  const row = sql('SELECT end_file AS file, end_bytes AS bytes FROM batch').get() as
+    | { file: string; bytes: number }
+    | undefined;
   return row ? { file: row.file, bytes: row.bytes } : { file: '', bytes: 0 };
 };
 

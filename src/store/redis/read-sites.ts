@@ -7,7 +7,9 @@ import type { LineReader } from './read-lines.ts';
 import type { RowsReader } from './read-rows.ts';
 import type { Call } from './wire.ts';
 
-/** Sites that one call looks at: about a millisecond of the server. The first rounds are small: a short list needs few. */
+/**
+ * Sites that one call looks at: about a millisecond of the server. The first rounds are small: a short list needs few.
+ */
 const ROUND_FIRST = 2;
 const ROUND_MAX = 256;
 /** Names alone are cheaper. */
@@ -19,7 +21,10 @@ export interface Nearby {
   readonly lines: LineReader;
 }
 
-/** As the scripts write it: site, state, waiting, pages, dueAt, delay, crawl delay, failures, URL under visit, first in line. */
+/**
+ * As the scripts write it: site, state, waiting, pages, dueAt, delay, crawl delay, failures, URL under visit, first in
+ * line.
+ */
 export type ViewText = readonly string[];
 
 export const siteNamed = async ({ wire, shards }: Look, nearby: Nearby, name: string): Promise<SiteView | null> => {
@@ -27,7 +32,10 @@ export const siteNamed = async ({ wire, shards }: Look, nearby: Nearby, name: st
   return view.length === 0 ? null : toView(view, nearby);
 };
 
-export const toView = ([name, state, waiting, pages, dueAt, delayMs, crawlDelayMs, failures, underVisit, first]: ViewText, { rows, lines }: Nearby): SiteView => {
+export const toView = (
+  [name, state, waiting, pages, dueAt, delayMs, crawlDelayMs, failures, underVisit, first]: ViewText,
+  { rows, lines }: Nearby,
+): SiteView => {
   const site = name!;
   const leased = lines.url(underVisit!, site);
   return {
@@ -46,10 +54,14 @@ export const toView = ([name, state, waiting, pages, dueAt, delayMs, crawlDelayM
 
 const stateOf = (state: string, waiting: number): SiteView['state'] => {
   switch (state) {
-    case 'l': return 'leased';
-    case 'p': return 'parked';
-    case 'h': return 'held';
-    default: return waiting > 0 ? 'waiting' : 'idle';
+    case 'l':
+      return 'leased';
+    case 'p':
+      return 'parked';
+    case 'h':
+      return 'held';
+    default:
+      return waiting > 0 ? 'waiting' : 'idle';
   }
 };
 
@@ -59,7 +71,9 @@ export const sitesCount = async (look: Look, search: string): Promise<number> =>
   const args = (from: number): Call['args'] => [from, NAMES_AT_ONCE, search];
   let open = allShards(await look.shards());
   for (let from = 0; open.length > 0; from += NAMES_AT_ONCE) {
-    const answers = (await look.wire.all(open.map((shard): Call => ({ name: 'sitesNamed', shard, args: args(from) })))) as [looked: number, named: number][];
+    const answers = (await look.wire.all(
+      open.map((shard): Call => ({ name: 'sitesNamed', shard, args: args(from) })),
+    )) as [looked: number, named: number][];
     count += answers.reduce((sum, [, named]) => sum + named, 0);
     open = open.filter((_, i) => answers[i]![0] === NAMES_AT_ONCE);
   }
@@ -68,7 +82,11 @@ export const sitesCount = async (look: Look, search: string): Promise<number> =>
 
 const allShards = (shards: number): number[] => Array.from({ length: shards }, (_, shard) => shard);
 
-export async function* sitesOf(look: Look, nearby: Nearby, query: SiteQuery): AsyncGenerator<SiteView, void, undefined> {
+export async function* sitesOf(
+  look: Look,
+  nearby: Nearby,
+  query: SiteQuery,
+): AsyncGenerator<SiteView, void, undefined> {
   const views = query.sort === undefined ? asFound(look, query.search ?? '') : await sorted(look, query, query.sort);
   let left = query.limit ?? Infinity;
   if (left <= 0) return;
@@ -83,7 +101,9 @@ async function* asFound({ wire, shards }: Look, search: string): AsyncGenerator<
   let open = allShards(await shards());
   let from = 0;
   for (let size = ROUND_FIRST; open.length > 0; size = Math.min(4 * size, ROUND_MAX)) {
-    const answers = (await wire.all(open.map((shard): Call => ({ name: 'sites', shard, args: [from, size, search] })))) as [looked: number, views: ViewText[]][];
+    const answers = (await wire.all(
+      open.map((shard): Call => ({ name: 'sites', shard, args: [from, size, search] })),
+    )) as [looked: number, views: ViewText[]][];
     for (const [, views] of answers) yield* views;
     from += size;
     open = open.filter((_, i) => answers[i]![0] === size);
@@ -97,13 +117,18 @@ const ORDERS: Readonly<Record<SiteSort, Key>> = {
   waiting: ([, , waiting]) => [-Number(waiting)],
   pages: ([, , , pages]) => [-Number(pages)],
   failures: ([, , , , , , , failures]) => [-Number(failures)],
-  next: ([, state, waiting, , dueAt]) => [state === 'p' || state === 'h' || waiting === '0' ? 1 : 0, Number(dueAt)], // those that no call will go to are last
+  // those that no call will go to are last
+  next: ([, state, waiting, , dueAt]) => [state === 'p' || state === 'h' || waiting === '0' ? 1 : 0, Number(dueAt)],
   name: ([site]) => [site!],
   delay: ([, , , , , delayMs]) => [-Number(delayMs)],
 };
 
 /** Looks at all sites and keeps no more than twice as many as are wanted. */
-const sorted = async (look: Look, { search = '', limit = SITES_SORTED_MAX }: SiteQuery, sort: SiteSort): Promise<ViewText[]> => {
+const sorted = async (
+  look: Look,
+  { search = '', limit = SITES_SORTED_MAX }: SiteQuery,
+  sort: SiteSort,
+): Promise<ViewText[]> => {
   const keyOf = ORDERS[sort];
   const wanted = Math.min(limit, SITES_SORTED_MAX);
   let best: { readonly view: ViewText; readonly key: ReturnType<Key> }[] = [];

@@ -35,15 +35,25 @@ export const readerOf = (look: Look, rowsPath: string): Reader => {
   };
 };
 
-const linkOf = async (look: Look, nearby: Nearby, of: { readonly url: string; readonly site: string }): Promise<LinkView> => {
+const linkOf = async (
+  look: Look,
+  nearby: Nearby,
+  of: { readonly url: string; readonly site: string },
+): Promise<LinkView> => {
   const page = nearby.rows.page(of.url, of.site);
   const where = await whereIs(look, nearby.lines, { ...of, blocksMax: page ? 0 : undefined });
   const site = where.view.length === 0 ? null : toView(where.view, nearby);
   const view = { page: null, open: null, site, lookedAt: where.lookedAt };
   // A row is written just before its settlement: until then the link is leased.
-  if (where.leased?.link.url === of.url) return { ...view, state: 'leased', open: { ...where.leased, ahead: 0 }, lookedAt: 0 };
+  if (where.leased?.link.url === of.url)
+    return { ...view, state: 'leased', open: { ...where.leased, ahead: 0 }, lookedAt: 0 };
   if (page) return { ...view, state: 'settled', page };
-  if (where.found) return { ...view, state: site?.state === 'parked' || site?.state === 'held' ? site.state : 'waiting', open: where.found }; // also while another of its links is leased
+  if (where.found)
+    return {
+      ...view,
+      state: site?.state === 'parked' || site?.state === 'held' ? site.state : 'waiting',
+      open: where.found,
+    }; // also while another of its links is leased
   // What is known and nowhere else was settled by another member, whose rows are not at hand.
   return { ...view, state: where.isKnown && where.isSure ? 'settled' : 'unknown' };
 };
@@ -51,6 +61,8 @@ const linkOf = async (look: Look, nearby: Nearby, of: { readonly url: string; re
 const robotsOf = async ({ wire, shards }: Look, origins: readonly string[]): Promise<(RobotsRecord | null)[]> => {
   const count = await shards();
   const shardIn = (origin: string): number => shardOf(siteOf(new URL(origin).hostname), count);
-  const texts = (await wire.all(origins.map((origin) => ({ name: 'rulesOf', shard: shardIn(origin), args: [origin] })))) as (string | null)[];
+  const texts = (await wire.all(
+    origins.map((origin) => ({ name: 'rulesOf', shard: shardIn(origin), args: [origin] })),
+  )) as (string | null)[];
   return texts.map((text) => (text === null ? null : (JSON.parse(text) as RobotsRecord)));
 };

@@ -10,32 +10,55 @@ export interface Reference {
   readonly tries: number | ReadonlyMap<number, number>;
 }
 
-/** `file offset from to`, file and offset in base 36 as scripts never count with them; then tries, unless there are none: `3`, or `;7=1;12=2`. */
+/**
+ * `file offset from to`, file and offset in base 36 as scripts never count with them; then tries, unless there are
+ * none: `3`, or `;7=1;12=2`.
+ */
 export const writeReference = ({ file, offset, from, to, tries }: Reference): string => {
   const place = `${file.toString(36)} ${offset.toString(36)} ${from} ${to}`;
   if (tries === 0) return place;
-  return typeof tries === 'number' ? `${place} ${tries}` : `${place} ${[...tries].map(([at, n]) => `;${at}=${n}`).join('')}`;
+  return typeof tries === 'number'
+    ? `${place} ${tries}`
+    : `${place} ${[...tries].map(([at, n]) => `;${at}=${n}`).join('')}`;
 };
 
 export const readReference = (text: string): Reference => {
   const [file, offset, from, to, tries = ''] = text.split(' ') as [string, string, string, string, string?];
-  return { file: parseInt(file, 36), offset: parseInt(offset, 36), from: Number(from), to: Number(to), tries: readTries(tries) };
+  return {
+    file: parseInt(file, 36),
+    offset: parseInt(offset, 36),
+    from: Number(from),
+    to: Number(to),
+    tries: readTries(tries),
+  };
 };
 
 const readTries = (text: string): Reference['tries'] => {
   if (!text.startsWith(';')) return Number(text);
-  return new Map(text.slice(1).split(';').map((one) => one.split('=').map(Number) as [number, number]));
+  return new Map(
+    text
+      .slice(1)
+      .split(';')
+      .map((one) => one.split('=').map(Number) as [number, number]),
+  );
 };
 
 /** A line on lease, as scripts write it: `file offset line tries`. */
 export const readLeasedLine = (text: string): Reference => {
   const [file, offset, at, tries] = text.split(' ') as [string, string, string, string];
-  return { file: parseInt(file, 36), offset: parseInt(offset, 36), from: Number(at), to: Number(at) + 1, tries: Number(tries) };
+  return {
+    file: parseInt(file, 36),
+    offset: parseInt(offset, 36),
+    from: Number(at),
+    to: Number(at) + 1,
+    tries: Number(tries),
+  };
 };
 
 export const linesIn = ({ from, to }: Reference): number => to - from;
 
-export const triesOf = ({ tries }: Reference, at: number): number => (typeof tries === 'number' ? tries : (tries.get(at) ?? 0));
+export const triesOf = ({ tries }: Reference, at: number): number =>
+  typeof tries === 'number' ? tries : (tries.get(at) ?? 0);
 
 /** How many of its lines were ever claimed: each is a few bytes of a reference that is not the same for all. */
 export const triedIn = (reference: Reference): number =>

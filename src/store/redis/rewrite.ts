@@ -15,14 +15,21 @@ export interface Run {
   readonly next: number | null;
 }
 
-/** A reference that does not say the same tries of all its lines has some bytes for each that was claimed; a claim reads it whole. */
+/**
+ * A reference that does not say the same tries of all its lines has some bytes for each that was claimed; a claim reads
+ * it whole.
+ */
 const TRIED_MAX = 256;
 
 /**
- * The references that are best merged; null when none are. Never the head: claims move it. It is the longest run in which none is
- * more than twice as long as all behind it together: so a line is written again only when its block grows by half.
+ * The references that are best merged; null when none are. Never the head: claims move it. It is the longest run in
+ * which none is more than twice as long as all behind it together: so a line is written again only when its block grows
+ * by half.
  */
-export const chooseRun = (references: readonly Reference[], blockLinesMax: number): { readonly from: number; readonly to: number } | null => {
+export const chooseRun = (
+  references: readonly Reference[],
+  blockLinesMax: number,
+): { readonly from: number; readonly to: number } | null => {
   let best = { from: 0, to: 0 };
   for (let end = references.length - 1; end > 1; end--) {
     let lines = linesIn(references[end]!);
@@ -30,7 +37,8 @@ export const chooseRun = (references: readonly Reference[], blockLinesMax: numbe
     let from = end;
     while (from > 1) {
       const next = references[from - 1]!;
-      if (linesIn(next) > 2 * lines || lines + linesIn(next) > blockLinesMax || tried + triedIn(next) > TRIED_MAX) break;
+      if (linesIn(next) > 2 * lines || lines + linesIn(next) > blockLinesMax || tried + triedIn(next) > TRIED_MAX)
+        break;
       lines += linesIn(next);
       tried += triedIn(next);
       from--;
@@ -87,7 +95,9 @@ export const empty = async (frontier: Frontier, { files, shards }: Sparse): Prom
   const names = [...files].map((file) => file.toString(36));
   for (const shard of shards) {
     for (let from = 0; ; from += SITES_AT_ONCE) {
-      const [[looked, found]] = (await frontier.wire.all([{ name: 'sitesIn', shard, args: [from, SITES_AT_ONCE, ...names] }])) as [[number, string[]]];
+      const [[looked, found]] = (await frontier.wire.all([
+        { name: 'sitesIn', shard, args: [from, SITES_AT_ONCE, ...names] },
+      ])) as [[number, string[]]];
       for (const site of found) {
         const [held] = await readHeld(frontier, [{ shard, site }]);
         await rewrite(frontier, runsInto(files, { ...held!, shard, site }));
@@ -98,7 +108,10 @@ export const empty = async (frontier: Frontier, { files, shards }: Sparse): Prom
 };
 
 /** The references of a site into these files, those that lie one after the other together. */
-const runsInto = (files: ReadonlySet<number>, { shard, site, next, texts }: Held & { shard: number; site: string }): Run[] => {
+const runsInto = (
+  files: ReadonlySet<number>,
+  { shard, site, next, texts }: Held & { shard: number; site: string },
+): Run[] => {
   const runs: { shard: number; site: string; texts: string[]; next: number | null }[] = [];
   let last = -2;
   texts.forEach((text, i) => {
@@ -126,7 +139,9 @@ const rewrite = async (frontier: Frontier, runs: readonly Run[]): Promise<void> 
   try {
     let at = 0;
     const calls = runs.map(({ shard, site, texts, next }, i): Call => {
-      const references = blocks[i]!.map((lines) => writeReference({ ...appended.references[at++]!, tries: packTries(lines.map(({ tries }) => tries)) }));
+      const references = blocks[i]!.map((lines) =>
+        writeReference({ ...appended.references[at++]!, tries: packTries(lines.map(({ tries }) => tries)) }),
+      );
       return { name: 'replace', shard, args: [opening, site, next ?? '', texts.length, ...texts, ...references] };
     });
     await wire.all(calls);

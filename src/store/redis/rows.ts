@@ -68,12 +68,17 @@ export const COLUMNS = `site AS site_name, ${PAGE_COLUMNS}`;
 export const openRows = (path: string): Rows => {
   const db = new DatabaseSync(path);
   // FULL: Redis may be another machine, and would remember what this one forgets without power.
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = 5000;');
+  db.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = 5000;',
+  );
   const { user_version: layout } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   if (layout === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
   else if (layout !== ROWS_LAYOUT) {
     db.close();
-    throw new StoreFault(`the rows "${path}" have layout ${layout}, this program knows ${ROWS_LAYOUT}`, 'use the version of gossamer that made them');
+    throw new StoreFault(
+      `the rows "${path}" have layout ${layout}, this program knows ${ROWS_LAYOUT}`,
+      'use the version of gossamer that made them',
+    );
   }
   const sql = preparing(db);
   const inTransaction = <T>(work: () => T): T => {
@@ -87,35 +92,58 @@ export const openRows = (path: string): Rows => {
       throw error;
     }
   };
-  const insert = (placed: NonNullable<NewPart['page']>, batch: number, shard: number): number => insertPage(sql, placed, { batch, shard });
+  const insert = (placed: NonNullable<NewPart['page']>, batch: number, shard: number): number =>
+    insertPage(sql, placed, { batch, shard });
   const writeBatch = ({ number, before, end, parts }: Batch): void =>
-    void sql('INSERT OR REPLACE INTO batch (only, number, before_file, before_bytes, end_file, end_bytes, parts) VALUES (1, ?, ?, ?, ?, ?, ?)')
-      .run(number, before.file, before.bytes, end.file, end.bytes, JSON.stringify(parts));
+    void sql(
+      'INSERT OR REPLACE INTO batch (only, number, before_file, before_bytes, end_file, end_bytes, parts) VALUES (1, ?, ?, ?, ?, ?, ?)',
+    ).run(number, before.file, before.bytes, end.file, end.bytes, JSON.stringify(parts));
   return {
     last: () => readBatch(sql),
-    write: (batch, parts) => inTransaction(() => {
-      const written = { ...batch, parts: parts.map(({ page, ...part }): Part => ({ ...part, row: page && insert(page, batch.number, part.shard) })) };
-      writeBatch(written);
-      return written;
-    }),
-    reduce: (batch, dropped) => inTransaction(() => {
-      for (const { row } of dropped) if (row !== null) sql('DELETE FROM page WHERE id = ?').run(row);
-      writeBatch(batch);
-    }),
-    giveUp: (pages) => inTransaction(() => {
-      for (const { page, shard } of pages) {
-        const known = sql("SELECT 1 FROM page WHERE site = ? AND url_key = ? AND url = ? AND outcome = 'gave-up'").get(page.site, urlKey(page.url), page.url);
-        if (!known) insert({ page, place: null }, 0, shard);
-      }
-    }),
+    write: (batch, parts) =>
+      inTransaction(() => {
+        const written = {
+          ...batch,
+          parts: parts.map(
+            ({ page, ...part }): Part => ({ ...part, row: page && insert(page, batch.number, part.shard) }),
+          ),
+        };
+        writeBatch(written);
+        return written;
+      }),
+    reduce: (batch, dropped) =>
+      inTransaction(() => {
+        for (const { row } of dropped) if (row !== null) sql('DELETE FROM page WHERE id = ?').run(row);
+        writeBatch(batch);
+      }),
+    giveUp: (pages) =>
+      inTransaction(() => {
+        for (const { page, shard } of pages) {
+          const known = sql(
+            "SELECT 1 FROM page WHERE site = ? AND url_key = ? AND url = ? AND outcome = 'gave-up'",
+          ).get(page.site, urlKey(page.url), page.url);
+          if (!known) insert({ page, place: null }, 0, shard);
+        }
+      }),
     pages: () => sql(`SELECT ${COLUMNS} FROM page ORDER BY id`).all().map(toPage),
     checkpoint: () => void sql('PRAGMA wal_checkpoint(PASSIVE)').get(),
     close: () => db.close(),
   };
 };
 
-export const insertPage = (sql: (text: string) => StatementSync, { page, place }: NonNullable<NewPart['page']>, { batch, shard }: { batch: number; shard: number }): number =>
-  Number(sql(`INSERT INTO page (site, ${PAGE_COLUMNS}, batch, shard) VALUES (?, ${PAGE_MARKS}, ?, ?)`).run(page.site, ...pageValues(page, place), batch, shard).lastInsertRowid);
+export const insertPage = (
+  sql: (text: string) => StatementSync,
+  { page, place }: NonNullable<NewPart['page']>,
+  { batch, shard }: { batch: number; shard: number },
+): number =>
+  Number(
+    sql(`INSERT INTO page (site, ${PAGE_COLUMNS}, batch, shard) VALUES (?, ${PAGE_MARKS}, ?, ?)`).run(
+      page.site,
+      ...pageValues(page, place),
+      batch,
+      shard,
+    ).lastInsertRowid,
+  );
 
 /** Null before the first. */
 export const readBatch = (sql: (text: string) => StatementSync): Batch | null => {

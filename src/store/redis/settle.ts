@@ -20,7 +20,9 @@ export const settle = async (book: Book, settlements: readonly Settlement[]): Pr
   const batch = keep(book, { number, chosen, shards });
   book.batch = number;
   const more = book.frontier ? [book.frontier.limits.referencesMax, book.frontier.limits.blockLinesMax] : [];
-  const calls = [...shards].map(([shard, some]): Call => ({ name: 'settle', shard, args: [number, JSON.stringify(some.map(toText)), ...more] }));
+  const calls = [...shards].map(
+    ([shard, some]): Call => ({ name: 'settle', shard, args: [number, JSON.stringify(some.map(toText)), ...more] }),
+  );
   const answers = await book.wire.each(calls);
   const settled = new Set<Settlement>();
   let fault: StoreFault | null = null;
@@ -35,7 +37,11 @@ export const settle = async (book: Book, settlements: readonly Settlement[]): Pr
       continue;
     }
     const value = answer.value as [string, string, string, string, string[]?];
-    if (value[3] === '-1') throw (book.fault = new StoreFault(`another process settles for the member "${book.member}"`, 'give each process its own directory'));
+    if (value[3] === '-1')
+      throw (book.fault = new StoreFault(
+        `another process settles for the member "${book.member}"`,
+        'give each process its own directory',
+      ));
     learn(book, shard, value);
     if (value[4]) book.tending?.notice(shard, value[4]);
     const places = readPlaces(value[3]);
@@ -58,12 +64,14 @@ const putRight = (book: Book, batch: Batch, refused: ReadonlyMap<number, Readonl
 };
 
 /** The numbers of what a shard refused, as it writes them. */
-export const readPlaces = (text: string): ReadonlySet<number> => new Set(text === '' ? [] : text.split(',').map(Number));
+export const readPlaces = (text: string): ReadonlySet<number> =>
+  new Set(text === '' ? [] : text.split(',').map(Number));
 
 const inForce = (book: Book, settlements: readonly Settlement[]): Settlement[] => {
   const met = new Set<number>();
   return settlements.filter(({ lease, fate, page, site }) => {
-    if (fate === 'settled' && page === null) throw new StoreFault(`a settlement of ${site} has no page`, 'report this as a bug');
+    if (fate === 'settled' && page === null)
+      throw new StoreFault(`a settlement of ${site} has no page`, 'report this as a bug');
     if (!book.leases.has(lease) || met.has(lease)) return false;
     met.add(lease);
     return true;
@@ -76,9 +84,14 @@ interface Chosen {
   readonly shards: ReadonlyMap<number, readonly Settlement[]>;
 }
 
-/** Appends the records and writes the rows; null when there are neither. All of it happened when this returns, or nothing. */
+/**
+ * Appends the records and writes the rows; null when there are neither. All of it happened when this returns, or
+ * nothing.
+ */
 const keep = (book: Book, { number, chosen, shards }: Chosen): Batch | null => {
-  const where = new Map([...shards].flatMap(([shard, some]) => some.map((settlement, i) => [settlement, { shard, place: i + 1 }] as const)));
+  const where = new Map(
+    [...shards].flatMap(([shard, some]) => some.map((settlement, i) => [settlement, { shard, place: i + 1 }] as const)),
+  );
   const before = book.archive.end();
   const begins = appendRecords(book, chosen);
   const parts = chosen.flatMap((settlement, i): NewPart[] => {
@@ -102,12 +115,17 @@ const appendRecords = (book: Book, settlements: readonly Settlement[]): readonly
   const before = book.archive.end();
   try {
     const begins = appendKept(book.archive, settlements);
-    if (begins.some((begin) => begin !== null)) book.archive.sync(); // Redis may be another machine: it would remember what this one forgets without power
+    // Redis may be another machine: it would remember what this one forgets without power
+    if (begins.some((begin) => begin !== null)) book.archive.sync();
     return begins;
   } catch (cause) {
     book.archive.cut(before);
     if (cause instanceof StoreFault) throw cause;
-    throw new StoreFault('the archive took no records', (cause as { advice?: string }).advice ?? 'see that its disk has room', cause);
+    throw new StoreFault(
+      'the archive took no records',
+      (cause as { advice?: string }).advice ?? 'see that its disk has room',
+      cause,
+    );
   }
 };
 
@@ -116,7 +134,19 @@ const toText = (settlement: Settlement): readonly (string | number)[] => {
   const { site, lease, fate, pace, parked, robots, page } = settlement;
   const outcome = fate === 'settled' ? page!.outcome : '';
   return [
-    site, lease, fate, pace.dueAt, pace.delayMs, pace.crawlDelayMs, pace.responseMs, pace.failures, parked ? 1 : 0,
-    outcome, Object.hasOwn(ANSWERED_OUTCOMES, outcome) ? 1 : 0, keptBytes(settlement).length, robots?.origin ?? '', robots ? JSON.stringify(robots) : '',
+    site,
+    lease,
+    fate,
+    pace.dueAt,
+    pace.delayMs,
+    pace.crawlDelayMs,
+    pace.responseMs,
+    pace.failures,
+    parked ? 1 : 0,
+    outcome,
+    Object.hasOwn(ANSWERED_OUTCOMES, outcome) ? 1 : 0,
+    keptBytes(settlement).length,
+    robots?.origin ?? '',
+    robots ? JSON.stringify(robots) : '',
   ];
 };

@@ -1,4 +1,7 @@
-/** The rows of this member that are settled: without those of a batch that a killed process had written and Redis never settled. */
+/**
+ * The rows of this member that are settled: without those of a batch that a killed process had written and Redis never
+ * settled.
+ */
 
 import type { ArchiveEnd } from '../../model/census.ts';
 import { ANSWERED_OUTCOMES, type OutcomeName } from '../../model/outcome.ts';
@@ -15,7 +18,15 @@ import { COLUMNS, readBatch } from './rows.ts';
 import type { Call } from './wire.ts';
 
 /** What a check needs of a page. */
-export type BriefPage = readonly [id: number, site: string, urlKey: number, url: string, outcome: OutcomeName, file: string | null, offset: number];
+export type BriefPage = readonly [
+  id: number,
+  site: string,
+  urlKey: number,
+  url: string,
+  outcome: OutcomeName,
+  file: string | null,
+  offset: number,
+];
 
 export interface SettledRows {
   readonly total: number;
@@ -40,7 +51,9 @@ export interface SettledRows {
 export const openSettledRows = async (look: Look, { member, rowsPath }: MemberRows): Promise<SettledRows> => {
   const settled = await lastSettled(look);
   const mine = settled.map((byMember): LastSettled => byMember.get(member) ?? { number: 0, refused: new Set() });
-  const others = [...new Set(settled.flatMap((byMember) => [...byMember.keys()]))].filter((name) => name !== member).toSorted();
+  const others = [...new Set(settled.flatMap((byMember) => [...byMember.keys()]))]
+    .filter((name) => name !== member)
+    .toSorted();
   try {
     const opened = openToRead(rowsPath);
     return opened === null ? noRows(others) : rowsOf(opened, mine, others);
@@ -57,25 +70,43 @@ const lastSettled = async ({ wire, shards }: Look): Promise<ReadonlyMap<string, 
 };
 
 const noRows = (others: readonly string[]): SettledRows => ({
-  total: 0, end: { file: '', bytes: 0 }, skipped: [], dead: [], others, pages: () => [], brief: () => [], answered: () => 0, hasGivenUp: () => false, close: () => {},
+  total: 0,
+  end: { file: '', bytes: 0 },
+  skipped: [],
+  dead: [],
+  others,
+  pages: () => [],
+  brief: () => [],
+  answered: () => 0,
+  hasGivenUp: () => false,
+  close: () => {},
 });
 
-const ANSWERED = Object.keys(ANSWERED_OUTCOMES).map((name) => `'${name}'`).join(', ');
+const ANSWERED = Object.keys(ANSWERED_OUTCOMES)
+  .map((name) => `'${name}'`)
+  .join(', ');
 
-const rowsOf = ({ db, sql }: NonNullable<ReturnType<typeof openToRead>>, mine: readonly LastSettled[], others: readonly string[]): SettledRows => {
+const rowsOf = (
+  { db, sql }: NonNullable<ReturnType<typeof openToRead>>,
+  mine: readonly LastSettled[],
+  others: readonly string[],
+): SettledRows => {
   const last = readBatch(sql);
   const dropped = last && unsettledOf(last, mine);
   const skipped = (dropped?.parts ?? []).flatMap(({ row }) => row ?? []);
   const kept = notThese(skipped);
   return {
     total: numberOf(sql, `SELECT count(*) AS n FROM page WHERE ${kept}`),
-    end: dropped && dropped.parts.length > 0 ? dropped.end : last?.end ?? { file: '', bytes: 0 },
+    end: dropped && dropped.parts.length > 0 ? dropped.end : (last?.end ?? { file: '', bytes: 0 }),
     skipped,
     dead: dropped?.dead ?? [],
     others,
     pages: function* (atOnce) {
       for (let row = 0; ; ) {
-        const rows = sql(`SELECT id, ${COLUMNS} FROM page WHERE id > ? AND ${kept} ORDER BY id LIMIT ?`).all(row, atOnce);
+        const rows = sql(`SELECT id, ${COLUMNS} FROM page WHERE id > ? AND ${kept} ORDER BY id LIMIT ?`).all(
+          row,
+          atOnce,
+        );
         if (rows.length === 0) return;
         yield rows.map(toPage);
         row = rows.at(-1)!['id'] as number;
@@ -86,8 +117,14 @@ const rowsOf = ({ db, sql }: NonNullable<ReturnType<typeof openToRead>>, mine: r
       statement.setReturnArrays(true);
       return statement.iterate() as Iterable<unknown> as Iterable<BriefPage>;
     },
-    answered: (site) => numberOf(sql, `SELECT count(*) AS n FROM page INDEXED BY page_of_site WHERE site = ? AND outcome IN (${ANSWERED}) AND ${kept}`, site),
-    hasGivenUp: (url, site) => numberOf(sql, "SELECT count(*) AS n FROM page WHERE site = ? AND url = ? AND outcome = 'gave-up'", site, url) > 0,
+    answered: (site) =>
+      numberOf(
+        sql,
+        `SELECT count(*) AS n FROM page INDEXED BY page_of_site WHERE site = ? AND outcome IN (${ANSWERED}) AND ${kept}`,
+        site,
+      ),
+    hasGivenUp: (url, site) =>
+      numberOf(sql, "SELECT count(*) AS n FROM page WHERE site = ? AND url = ? AND outcome = 'gave-up'", site, url) > 0,
     close: () => db.close(),
   };
 };
@@ -97,12 +134,20 @@ const notThese = (rows: readonly number[]): string => `id NOT IN (${rows.join(',
 
 const numberOf = (sql: Sql, text: string, ...values: string[]): number => (sql(text).get(...values) as { n: number }).n;
 
-/** Pages with a place, in the order of the archive. Pages are settled in that order, so their numbers give it; where they do not, SQLite sorts. */
-export function* placedIn(path: string, { inOrder, skipped }: { readonly inOrder: boolean; readonly skipped: readonly number[] }): Generator<PlacedPage, void, undefined> {
+/**
+ * Pages with a place, in the order of the archive. Pages are settled in that order, so their numbers give it; where
+ * they do not, SQLite sorts.
+ */
+export function* placedIn(
+  path: string,
+  { inOrder, skipped }: { readonly inOrder: boolean; readonly skipped: readonly number[] },
+): Generator<PlacedPage, void, undefined> {
   const opened = openToRead(path);
   if (opened === null) return;
   try {
-    const rows = opened.sql(`SELECT ${COLUMNS} FROM page WHERE file IS NOT NULL AND ${notThese(skipped)} ORDER BY ${inOrder ? 'id' : 'file, offset, id'}`);
+    const rows = opened.sql(
+      `SELECT ${COLUMNS} FROM page WHERE file IS NOT NULL AND ${notThese(skipped)} ORDER BY ${inOrder ? 'id' : 'file, offset, id'}`,
+    );
     for (const row of rows.iterate()) yield toPage(row);
   } finally {
     opened.db.close();

@@ -40,8 +40,9 @@ export interface Freeing {
 /** Frees leases of this member in every shard, and says of each shard which batch it settled last. */
 export const free = async (book: Book, { holder, counted, culprit }: Freeing): Promise<string[]> => {
   const shards = allShards(book);
-  const answers = (await book.wire.all(shards.map((shard): Call =>
-    ({ name: 'free', shard, args: [holder, counted ? 1 : 0, culprit ?? '', CLAIMS_MAX] })))) as [string, string, string, string[], string[], string][];
+  const answers = (await book.wire.all(
+    shards.map((shard): Call => ({ name: 'free', shard, args: [holder, counted ? 1 : 0, culprit ?? '', CLAIMS_MAX] })),
+  )) as [string, string, string, string[], string[], string][];
   return answers.map((answer, shard) => {
     learn(book, shard, answer);
     for (const lease of answer[3]) book.leases.delete(Number(lease));
@@ -54,7 +55,9 @@ export const free = async (book: Book, { holder, counted, culprit }: Freeing): P
 const release = async (book: Book, from: 'parked' | 'held', below: number | null): Promise<void> => {
   let open = allShards(book).map((shard) => ({ shard, cursor: '0' }));
   while (open.length > 0) {
-    const answers = (await book.wire.all(open.map(({ shard, cursor }): Call => ({ name: 'release', shard, args: [from, below ?? '', cursor] })))) as string[][];
+    const answers = (await book.wire.all(
+      open.map(({ shard, cursor }): Call => ({ name: 'release', shard, args: [from, below ?? '', cursor] })),
+    )) as string[][];
     open = open.flatMap(({ shard }, i) => {
       learn(book, shard, answers[i]!);
       const cursor = answers[i]![3]!;

@@ -1,4 +1,7 @@
-/** A crawl in Redis: shared by processes and machines, on one server or a cluster. Page rows and records stay with the member that fetched them. */
+/**
+ * A crawl in Redis: shared by processes and machines, on one server or a cluster. Page rows and records stay with the
+ * member that fetched them.
+ */
 
 import { StoreFault, type Archive, type Settled, type Store } from '../../frontier/store.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -46,7 +49,10 @@ export interface RedisStoreOptions {
   readonly clock: Clock | null;
   /** For people: the server is gone, is back, keeps nothing. */
   readonly say: (message: string) => void;
-  /** Where lines of waiting links lie: in Redis, or in files beside the rows. Fixed for a crawl; with files only this member can work on it. */
+  /**
+   * Where lines of waiting links lie: in Redis, or in files beside the rows. Fixed for a crawl; with files only this
+   * member can work on it.
+   */
   readonly frontier?: FrontierPlace;
   readonly frontierLimits?: Partial<FrontierLimits>;
 }
@@ -61,14 +67,22 @@ export const openRedisStore = async (options: RedisStoreOptions): Promise<RedisS
   const keys = createKeys(options.crawl, options.member);
   const connected = await connectRedis(options.url);
   for (const warning of connected.warnings) options.say(warning);
-  const wire = createWire({ ...connected, keys, member: options.member, clock: options.clock, say: options.say, scripts: options.frontier === 'files' ? FILE_SCRIPTS : SCRIPTS });
+  const wire = createWire({
+    ...connected,
+    keys,
+    member: options.member,
+    clock: options.clock,
+    say: options.say,
+    scripts: options.frontier === 'files' ? FILE_SCRIPTS : SCRIPTS,
+  });
   let rows: Rows | null = null;
   let frontier: Frontier | null = null;
   try {
     await beginCrawl(wire, options);
     rows = openRows(options.rowsPath);
     const { shards, rowsPath, frontierLimits } = options;
-    if (options.frontier === 'files') frontier = await openFrontier({ wire, shards, rowsPath, limits: { ...FRONTIER_LIMITS, ...frontierLimits } });
+    if (options.frontier === 'files')
+      frontier = await openFrontier({ wire, shards, rowsPath, limits: { ...FRONTIER_LIMITS, ...frontierLimits } });
     return storeOf(await openBook(options, { wire, rows, frontier }));
   } catch (error) {
     wire.close();
@@ -78,21 +92,51 @@ export const openRedisStore = async (options: RedisStoreOptions): Promise<RedisS
   }
 };
 
-const beginCrawl = async (wire: Wire, { crawl, member, shards, frontier = 'store' }: RedisStoreOptions): Promise<void> => {
+const beginCrawl = async (
+  wire: Wire,
+  { crawl, member, shards, frontier = 'store' }: RedisStoreOptions,
+): Promise<void> => {
   const [said] = (await wire.all([{ name: 'begin', shard: 0, args: [LAYOUT, shards] }])) as [(string | null)[]];
   const layout = readLayout(said);
   checkLayout(crawl, layout);
   checkWhole(crawl, layout);
-  if (layout.shards !== shards) throw new StoreFault(`the crawl "${crawl}" in Redis has ${layout.shards} shards, not ${shards}`, 'use `gossamer migrate` to change that');
+  if (layout.shards !== shards)
+    throw new StoreFault(
+      `the crawl "${crawl}" in Redis has ${layout.shards} shards, not ${shards}`,
+      'use `gossamer migrate` to change that',
+    );
   await bindFrontier(wire, { crawl, member, shards, frontier });
 };
 
-/** What the process before this one appended and wrote, but Redis did not settle, is taken back before anything else. */
-const openBook = async (options: RedisStoreOptions, { wire, rows, frontier }: Pick<Book, 'wire' | 'rows' | 'frontier'>): Promise<Book> => {
+/**
+ * What the process before this one appended and wrote, but Redis did not settle, is taken back before anything else.
+ */
+const openBook = async (
+  options: RedisStoreOptions,
+  { wire, rows, frontier }: Pick<Book, 'wire' | 'rows' | 'frontier'>,
+): Promise<Book> => {
   const { member, shards, dead, clock } = options;
-  const opening = { wire, member, shards, rows, frontier, tending: null, dead, clock, leases: new Set<number>(), hints: createHints(shards), turn: 0, fault: null };
+  const opening = {
+    wire,
+    member,
+    shards,
+    rows,
+    frontier,
+    tending: null,
+    dead,
+    clock,
+    leases: new Set<number>(),
+    hints: createHints(shards),
+    turn: 0,
+    fault: null,
+  };
   // The archive is opened last; freeing does not touch it.
-  const unopened = { ...opening, batch: 0, end: { file: '', bytes: 0 }, archive: null as unknown as Archive } satisfies Book;
+  const unopened = {
+    ...opening,
+    batch: 0,
+    end: { file: '', bytes: 0 },
+    archive: null as unknown as Archive,
+  } satisfies Book;
   const settled = (await free(unopened, { holder: '', counted: true, culprit: null })).map(readLastSettled);
   const last = rows.last();
   let end = last?.end ?? { file: '', bytes: 0 };
@@ -119,11 +163,13 @@ const storeOf = (book: Book): RedisStore => {
   };
   /** One batch at a time: only then are its records the tail of the archive until it is answered. */
   const settleInTurn = (settlements: readonly Settlement[]): Promise<Settled> => {
-    const mine = lastSettle.then(() => whileOpen(async () => {
-      if (rowsInLog >= CHECKPOINT_ROWS) checkpoint();
-      rowsInLog += settlements.length;
-      return settle(book, settlements);
-    }));
+    const mine = lastSettle.then(() =>
+      whileOpen(async () => {
+        if (rowsInLog >= CHECKPOINT_ROWS) checkpoint();
+        rowsInLog += settlements.length;
+        return settle(book, settlements);
+      }),
+    );
     lastSettle = mine.catch(() => {});
     return mine;
   };
@@ -135,7 +181,8 @@ const storeOf = (book: Book): RedisStore => {
     rowsInLog = 0;
   };
   return {
-    admit: (links, siteWaitingMax = null) => whileOpen(() => (admitToFiles ? admitToFiles(links, siteWaitingMax) : admit(book, links, siteWaitingMax))),
+    admit: (links, siteWaitingMax = null) =>
+      whileOpen(() => (admitToFiles ? admitToFiles(links, siteWaitingMax) : admit(book, links, siteWaitingMax))),
     claim: (ask) => whileOpen(() => claim(book, ask)),
     settle: settleInTurn,
     steer: (orders) => whileOpen(() => steer(book, orders)),

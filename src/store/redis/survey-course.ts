@@ -26,11 +26,13 @@ export interface Course {
   meet(url: string, site: string, settled?: boolean): void;
 }
 
-export const count = (counted: Counted, name: string, by = 1): void => void counted.set(name, (counted.get(name) ?? 0) + by);
+export const count = (counted: Counted, name: string, by = 1): void =>
+  void counted.set(name, (counted.get(name) ?? 0) + by);
 
 /** A number of its own for each shard: the golden ratio in 64 bits spreads them. */
 const SALT = 0x9e37_79b9_7f4a_7c15n;
 const salts: bigint[] = [];
 
 /** The same URL in two shards is two things. */
-export const ofShard = (print: bigint, shard: number): bigint => print ^ (salts[shard] ??= BigInt.asUintN(64, BigInt(shard) * SALT));
+export const ofShard = (print: bigint, shard: number): bigint =>
+  print ^ (salts[shard] ??= BigInt.asUintN(64, BigInt(shard) * SALT));

@@ -15,7 +15,9 @@ export const readSeen = async ({ look, wrong }: Course, shard: number, seen: Fin
   let known = 0;
   let [misplaced, twice] = [0, 0];
   for (let from = 0; from < sets; from += SETS_AT_ONCE) {
-    const [some] = (await look.wire.all([{ name: 'prints', shard, args: [from, Math.min(from + SETS_AT_ONCE, sets)] }])) as [string[][]];
+    const [some] = (await look.wire.all([
+      { name: 'prints', shard, args: [from, Math.min(from + SETS_AT_ONCE, sets)] },
+    ])) as [string[][]];
     for (const [i, prints] of some.entries()) {
       known += prints.length;
       for (const print of prints) {
@@ -25,12 +27,19 @@ export const readSeen = async ({ look, wrong }: Course, shard: number, seen: Fin
     }
   }
   const those = (n: number): string => `${writeCount(n)} known ${n === 1 ? 'URL' : 'URLs'} of shard ${shard}`;
-  if (misplaced > 0) wrong(`${those(misplaced)} ${misplaced === 1 ? 'is' : 'are'} in the wrong set, where nobody looks`);
+  if (misplaced > 0)
+    wrong(`${those(misplaced)} ${misplaced === 1 ? 'is' : 'are'} in the wrong set, where nobody looks`);
   if (twice > 0) wrong(`${those(twice)} ${twice === 1 ? 'is' : 'are'} there twice`);
-  if (known !== Number(said.get('seen') ?? 0)) wrong(`shard ${shard} counts ${writeCount(Number(said.get('seen') ?? 0))} known URLs, but has ${writeCount(known)}`);
+  if (known !== Number(said.get('seen') ?? 0))
+    wrong(
+      `shard ${shard} counts ${writeCount(Number(said.get('seen') ?? 0))} known URLs, but has ${writeCount(known)}`,
+    );
 };
 
-/** As the scripts decide it: by the last nine digits. A short negative number keeps its sign there, and is counted around. */
+/**
+ * As the scripts decide it: by the last nine digits. A short negative number keeps its sign there, and is counted
+ * around.
+ */
 const setOf = (print: string, sets: number): number => {
   const part = Number(print.slice(-9));
   const level = 2 ** Math.floor(Math.log2(sets));

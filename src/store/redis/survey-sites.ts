@@ -20,7 +20,9 @@ interface Gathered {
 
 export const surveyShard = async (course: Course, shard: number): Promise<void> => {
   const { look, wrong } = course;
-  const [[sizes]] = (await look.wire.all([{ name: 'shard', shard, args: [] }])) as [[[sites: number, due: number, leases: number, leased: number, parked: number, held: number]]];
+  const [[sizes]] = (await look.wire.all([{ name: 'shard', shard, args: [] }])) as [
+    [[sites: number, due: number, leases: number, leased: number, parked: number, held: number]],
+  ];
   const gathered: Gathered = { due: 0, leases: 0, parked: 0, held: 0 };
   let waiting = 0;
   let isBroken = false;
@@ -80,37 +82,70 @@ const judgeSite = (course: Course, row: SiteRow, { waiting, shard, gathered }: J
   count(counted, 'sites');
   count(counted, 'pages', row.pages);
   switch (state) {
-    case 'p': count(counted, 'parked', waiting); count(counted, 'sitesParked'); break;
-    case 'h': count(counted, 'held', waiting); count(counted, 'sitesHeld'); break;
-    case 'l': case '': count(counted, 'waiting', waiting); break;
-    default: wrong(`the site ${site} has the unknown state ${state}`);
+    case 'p':
+      count(counted, 'parked', waiting);
+      count(counted, 'sitesParked');
+      break;
+    case 'h':
+      count(counted, 'held', waiting);
+      count(counted, 'sitesHeld');
+      break;
+    case 'l':
+    case '':
+      count(counted, 'waiting', waiting);
+      break;
+    default:
+      wrong(`the site ${site} has the unknown state ${state}`);
   }
   const own = shardOf(site, course.shards);
   if (own !== shard) wrong(`the site ${site} is in shard ${shard}, but belongs to ${own}`);
-  if (row.waiting !== waiting) wrong(`the site ${site} counts ${writeCount(row.waiting)} waiting, but has ${writeCount(waiting)}`);
+  if (row.waiting !== waiting)
+    wrong(`the site ${site} counts ${writeCount(row.waiting)} waiting, but has ${writeCount(waiting)}`);
   const pages = rows.answered(site);
-  if (course.isAlone ? row.pages !== pages : row.pages < pages) wrong(`the site ${site} counts ${writeCount(row.pages)} pages, but has ${writeCount(pages)}`);
+  if (course.isAlone ? row.pages !== pages : row.pages < pages)
+    wrong(`the site ${site} counts ${writeCount(row.pages)} pages, but has ${writeCount(pages)}`);
   judgePlaces(course, row, { waiting, shard, gathered });
   judgeLease(course, row, { waiting, shard, gathered });
 };
 
 /** A site is among the due ones, the parked ones or the held ones exactly when it says so itself. */
-const judgePlaces = ({ wrong }: Course, { site, state, due, pace, isParked, isHeld }: SiteRow, { waiting, gathered }: Judged): void => {
+const judgePlaces = (
+  { wrong }: Course,
+  { site, state, due, pace, isParked, isHeld }: SiteRow,
+  { waiting, gathered }: Judged,
+): void => {
   const waits = state === '' && waiting > 0;
   if (due !== '') gathered.due++;
   if (isParked) gathered.parked++;
   if (isHeld) gathered.held++;
   if (waits && due === '') wrong(`links of the site ${site} wait, but it is not among those that are called`);
-  else if (!waits && due !== '') wrong(`the site ${site} is among those that are called, but ${waiting > 0 ? 'is not at rest' : 'no link of it waits'}`);
+  else if (!waits && due !== '')
+    wrong(
+      `the site ${site} is among those that are called, but ${waiting > 0 ? 'is not at rest' : 'no link of it waits'}`,
+    );
   else if (waits && Number(due) !== pace.dueAt) wrong(`the site ${site} is called at another moment than it says`);
-  if ((state === 'p') !== isParked) wrong(`the site ${site} is ${isParked ? 'among the parked ones, but is not parked' : 'parked, but not among the parked ones'}`);
-  if ((state === 'h') !== isHeld) wrong(`the site ${site} is ${isHeld ? 'among the held ones, but is not held' : 'held, but not among the held ones'}`);
+  if ((state === 'p') !== isParked)
+    wrong(
+      `the site ${site} is ${isParked ? 'among the parked ones, but is not parked' : 'parked, but not among the parked ones'}`,
+    );
+  if ((state === 'h') !== isHeld)
+    wrong(
+      `the site ${site} is ${isHeld ? 'among the held ones, but is not held' : 'held, but not among the held ones'}`,
+    );
 };
 
-const judgeLease = (course: Course, { site, state, lease, leaseEnds, isMine }: SiteRow, { shard, gathered }: Judged): void => {
+const judgeLease = (
+  course: Course,
+  { site, state, lease, leaseEnds, isMine }: SiteRow,
+  { shard, gathered }: Judged,
+): void => {
   const { wrong, counted, referred, meet, lines } = course;
-  if ((state === 'l') !== (lease !== '')) wrong(`the site ${site} is ${lease === '' ? 'leased without a link' : 'not leased, but has a leased link'}`);
-  if ((lease !== '') !== (leaseEnds !== '')) wrong(`the lease of the site ${site} ${lease === '' ? 'has an end, but no link' : 'never ends: nobody looks for it'}`);
+  if ((state === 'l') !== (lease !== ''))
+    wrong(`the site ${site} is ${lease === '' ? 'leased without a link' : 'not leased, but has a leased link'}`);
+  if ((lease !== '') !== (leaseEnds !== ''))
+    wrong(
+      `the lease of the site ${site} ${lease === '' ? 'has an end, but no link' : 'never ends: nobody looks for it'}`,
+    );
   if (lease === '' && leaseEnds === '') return;
   gathered.leases++;
   if (lease === '') return;
@@ -121,7 +156,8 @@ const judgeLease = (course: Course, { site, state, lease, leaseEnds, isMine }: S
   count(counted, 'leased');
   meet(leased.link.url, site);
   const [, ends] = lease.split(' ', 2);
-  if (leaseEnds !== '' && (ends === '-' ? leaseEnds !== 'inf' : Number(ends) !== Number(leaseEnds))) wrong(`the lease of the site ${site} ends at another moment than it says`);
+  if (leaseEnds !== '' && (ends === '-' ? leaseEnds !== 'inf' : Number(ends) !== Number(leaseEnds)))
+    wrong(`the lease of the site ${site} ends at another moment than it says`);
   if (!isMine) wrong(`the site ${site} is not among those of the member that leases it`);
 };
 
@@ -129,7 +165,8 @@ const surveyRobots = async ({ look, wrong, shards }: Course, shard: number): Pro
   for await (const records of rulesIn(look, shard)) {
     for (const [origin, text] of records) {
       if (!isRecord(origin, text)) wrong(`the robots rules of ${origin} cannot be read`);
-      else if (shardOf(siteOf(new URL(origin).hostname), shards) !== shard) wrong(`the robots rules of ${origin} are in shard ${shard}, where nobody looks`);
+      else if (shardOf(siteOf(new URL(origin).hostname), shards) !== shard)
+        wrong(`the robots rules of ${origin} are in shard ${shard}, where nobody looks`);
     }
   }
 };

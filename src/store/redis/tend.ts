@@ -1,4 +1,7 @@
-/** Keeps a frontier in files small, in the background: merges references, empties files with little left, deletes those with nothing. */
+/**
+ * Keeps a frontier in files small, in the background: merges references, empties files with little left, deletes those
+ * with nothing.
+ */
 
 import { reclaim, type Frontier } from './frontier.ts';
 import { empty, merge } from './rewrite.ts';
@@ -49,10 +52,12 @@ export const tendFrontier = (frontier: Frontier): Tending => {
   const begin = (): void => {
     if (!isOpen) return;
     // What keeps this from being done keeps the verbs from being done, too, and they say it.
-    work ??= run().catch(() => sites.clear()).finally(() => {
-      work = null;
-      wakeWaiting();
-    });
+    work ??= run()
+      .catch(() => sites.clear())
+      .finally(() => {
+        work = null;
+        wakeWaiting();
+      });
   };
   const look = (): void => {
     isLookDue = true;
@@ -67,7 +72,8 @@ export const tendFrontier = (frontier: Frontier): Tending => {
       if (sites.size > 0 || writer.current() !== lookedAt) begin();
     },
     room: async () => {
-      while (isOpen && work !== null && sites.size >= SITES_WAITING_MAX) await new Promise<void>((resolve) => (wakeWaiting = resolve));
+      while (isOpen && work !== null && sites.size >= SITES_WAITING_MAX)
+        await new Promise<void>((resolve) => (wakeWaiting = resolve));
     },
     idle: async () => {
       while (work !== null) await work;

@@ -30,18 +30,57 @@ export interface SiteRow {
 }
 
 const toRow = (text: readonly string[]): SiteRow => {
-  const [site, state, waiting, pages, dueAt, delayMs, crawlDelayMs, responseMs, failures, headAt, lease, due, leaseEnds, isParked, isHeld, isMine, blocks] = text;
+  const [
+    site,
+    state,
+    waiting,
+    pages,
+    dueAt,
+    delayMs,
+    crawlDelayMs,
+    responseMs,
+    failures,
+    headAt,
+    lease,
+    due,
+    leaseEnds,
+    isParked,
+    isHeld,
+    isMine,
+    blocks,
+  ] = text;
   return {
-    site: site!, state: state!, waiting: Number(waiting), pages: Number(pages),
-    pace: { dueAt: Number(dueAt), delayMs: Number(delayMs), crawlDelayMs: Number(crawlDelayMs), responseMs: Number(responseMs), failures: Number(failures) },
-    headAt: Number(headAt), lease: lease!, due: due!, leaseEnds: leaseEnds!, isParked: isParked === '1', isHeld: isHeld === '1', isMine: isMine === '1', blocks: Number(blocks),
+    site: site!,
+    state: state!,
+    waiting: Number(waiting),
+    pages: Number(pages),
+    pace: {
+      dueAt: Number(dueAt),
+      delayMs: Number(delayMs),
+      crawlDelayMs: Number(crawlDelayMs),
+      responseMs: Number(responseMs),
+      failures: Number(failures),
+    },
+    headAt: Number(headAt),
+    lease: lease!,
+    due: due!,
+    leaseEnds: leaseEnds!,
+    isParked: isParked === '1',
+    isHeld: isHeld === '1',
+    isMine: isMine === '1',
+    blocks: Number(blocks),
   };
 };
 
 /** A site, and then the blocks of its line. */
 export type Step =
   | { readonly kind: 'site'; readonly row: SiteRow }
-  | { readonly kind: 'blocks'; readonly row: SiteRow; /** The first of these, from 0. */ readonly from: number; /** Or references to them, where lines lie in files. */ readonly blocks: readonly string[] }
+  | {
+      readonly kind: 'blocks';
+      readonly row: SiteRow /** The first of these, from 0. */;
+      readonly from: number /** Or references to them, where lines lie in files. */;
+      readonly blocks: readonly string[];
+    }
   | { readonly kind: 'end'; readonly row: SiteRow };
 
 export async function* walkShard(look: Look, shard: number): AsyncGenerator<Step, void, undefined> {
@@ -70,8 +109,17 @@ async function* walkSites(look: Look, shard: number, rows: readonly SiteRow[]): 
 }
 
 /** The next blocks: of the first of these sites from there on, of the others from the head of their lines. */
-const read = async ({ wire }: Look, shard: number, { rows, from }: { readonly rows: readonly SiteRow[]; readonly from: number }): Promise<Blocks[]> => {
-  const asked = rows.filter(({ blocks }, i) => i === 0 || blocks > 0).slice(0, BLOCKS_AT_ONCE).map((row, i) => ({ row, from: i === 0 ? from : 0 }));
-  const [lines] = (await wire.all([{ name: 'blocks', shard, args: [BLOCKS_AT_ONCE, ...asked.flatMap((one) => [one.row.site, one.from])] }])) as [string[][]];
+const read = async (
+  { wire }: Look,
+  shard: number,
+  { rows, from }: { readonly rows: readonly SiteRow[]; readonly from: number },
+): Promise<Blocks[]> => {
+  const asked = rows
+    .filter(({ blocks }, i) => i === 0 || blocks > 0)
+    .slice(0, BLOCKS_AT_ONCE)
+    .map((row, i) => ({ row, from: i === 0 ? from : 0 }));
+  const [lines] = (await wire.all([
+    { name: 'blocks', shard, args: [BLOCKS_AT_ONCE, ...asked.flatMap((one) => [one.row.site, one.from])] },
+  ])) as [string[][]];
   return lines.map((blocks, i) => ({ kind: 'blocks', ...asked[i]!, blocks }));
 };

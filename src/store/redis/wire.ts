@@ -65,7 +65,16 @@ export const createWire = ({ client, where, keys, member, clock, say, scripts = 
   const sendOne = async ({ name, shard, args }: Call): Promise<Answer> => {
     try {
       const time = clock === null ? '' : String(clock.now());
-      return { kind: 'answered', value: await commands[name](...scripts[name].keys.map((key) => keys.of(key, shard)), keys.tag(shard), time, member, ...args) };
+      return {
+        kind: 'answered',
+        value: await commands[name](
+          ...scripts[name].keys.map((key) => keys.of(key, shard)),
+          keys.tag(shard),
+          time,
+          member,
+          ...args,
+        ),
+      };
     } catch (thrown) {
       const error = thrown as Error;
       if (!isGone(error)) return { kind: 'refused', fault: redisFault(error, where) };
@@ -97,7 +106,11 @@ export const createWire = ({ client, where, keys, member, clock, say, scripts = 
 
   const each: Wire['each'] = async (calls) => {
     const answers = await once(calls);
-    for (let waitMs = WAIT_MS; answers.some(({ kind }) => kind === 'lost'); waitMs = Math.min(2 * waitMs, WAIT_MS_MAX)) {
+    for (
+      let waitMs = WAIT_MS;
+      answers.some(({ kind }) => kind === 'lost');
+      waitMs = Math.min(2 * waitMs, WAIT_MS_MAX)
+    ) {
       await sleep(waitMs, null, { signal: closing.signal }).catch(() => {});
       const missing = answers.flatMap(({ kind }, i) => (kind === 'lost' ? [i] : []));
       const again = await once(missing.map((i) => calls[i]!));
@@ -125,8 +138,14 @@ export const createWire = ({ client, where, keys, member, clock, say, scripts = 
   };
 };
 
-/** Loaded with its first use on a connection, named by its hash after that, and loaded again where the server has forgotten it. */
-const defineScripts = (client: Client, scripts: NonNullable<WireParts['scripts']>): Readonly<Record<ScriptName, Command>> => {
+/**
+ * Loaded with its first use on a connection, named by its hash after that, and loaded again where the server has
+ * forgotten it.
+ */
+const defineScripts = (
+  client: Client,
+  scripts: NonNullable<WireParts['scripts']>,
+): Readonly<Record<ScriptName, Command>> => {
   const defined = {} as Record<ScriptName, Command>;
   for (const name of Object.keys(scripts) as ScriptName[]) {
     const { lua, keys } = scripts[name];

@@ -9,7 +9,10 @@ const AT_REST = `shard = ? AND state = ${SITE_WAITING}`;
 const DUE_SQL = `SELECT count(*) AS n FROM (SELECT 1 FROM site WHERE ${AT_REST} AND due_at <= ? LIMIT ?)`;
 const NEXT_SQL = `SELECT name, due_at, failures FROM site WHERE ${AT_REST} ORDER BY due_at LIMIT 1`;
 
-export const censusOf = (sql: Book['sql'], { tally, shards, now }: { tally: Tally; shards: number; now: number }): Census => {
+export const censusOf = (
+  sql: Book['sql'],
+  { tally, shards, now }: { tally: Tally; shards: number; now: number },
+): Census => {
   let sitesDue = 0;
   let next: Census['next'] = null;
   for (let shard = 0; shard < shards; shard++) {
@@ -22,9 +25,20 @@ export const censusOf = (sql: Book['sql'], { tally, shards, now }: { tally: Tall
   }
   const { waiting, leased, parked, held, settled, forgotten, pages, changes, archive, archivedBytes, marks } = tally;
   return {
-    now, waiting, leased, parked, held, settled: { ...settled }, forgotten, pages,
+    now,
+    waiting,
+    leased,
+    parked,
+    held,
+    settled: { ...settled },
+    forgotten,
+    pages,
     sites: { known: tally.sites, parked: tally.sitesParked, held: tally.sitesHeld },
-    sitesDue, next: sitesDue > 0 ? null : next, changes, archive, archivedBytes, marks: { ...marks },
+    sitesDue,
+    next: sitesDue > 0 ? null : next,
+    changes,
+    archive,
+    archivedBytes,
+    marks: { ...marks },
   };
 };
-

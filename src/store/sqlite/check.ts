@@ -24,8 +24,10 @@ export const openToCheck = (path: string): Checked => {
     db.exec('PRAGMA temp_store = FILE');
     const version = versionOf(db);
     if (version !== SCHEMA_VERSION) {
-      throw new StoreFault(`the store "${path}" has layout ${version}, this program knows ${SCHEMA_VERSION}`,
-        'use the version of gossamer that made it');
+      throw new StoreFault(
+        `the store "${path}" has layout ${version}, this program knows ${SCHEMA_VERSION}`,
+        'use the version of gossamer that made it',
+      );
     }
     return { db, sql: preparing(db) };
   } catch (error) {
@@ -55,7 +57,11 @@ export const integrityOf = ({ db }: Checked): string[] => {
   try {
     // One row at a time: damage that ends the check must not cost what it has said before.
     for (const row of db.prepare(`PRAGMA integrity_check(${INTEGRITY_LINES_MAX})`).iterate()) {
-      lines.push(...String(row['integrity_check']).split('\n').filter((line) => line !== 'ok' && !line.startsWith('***')));
+      lines.push(
+        ...String(row['integrity_check'])
+          .split('\n')
+          .filter((line) => line !== 'ok' && !line.startsWith('***')),
+      );
     }
   } catch (error) {
     if (!isCorrupt(error)) throw error;
@@ -63,13 +69,19 @@ export const integrityOf = ({ db }: Checked): string[] => {
   }
   if (lines.length === 0) return [];
   const trees = treesOf(db);
-  return lines.slice(0, INTEGRITY_LINES_MAX).map((line) => line.replace(/\bTree (\d+)\b/, (whole, root: string) => trees.get(Number(root)) ?? whole));
+  return lines
+    .slice(0, INTEGRITY_LINES_MAX)
+    .map((line) => line.replace(/\bTree (\d+)\b/, (whole, root: string) => trees.get(Number(root)) ?? whole));
 };
 
 /** SQLite names a damaged tree by its first page; a person knows the tables. */
 const treesOf = (db: DatabaseSync): Map<number, string> => {
   try {
-    const rows = db.prepare('SELECT type, name, rootpage FROM sqlite_schema WHERE rootpage > 0').all() as { type: string; name: string; rootpage: number }[];
+    const rows = db.prepare('SELECT type, name, rootpage FROM sqlite_schema WHERE rootpage > 0').all() as {
+      type: string;
+      name: string;
+      rootpage: number;
+    }[];
     return new Map(rows.map((row) => [row.rootpage, `${row.type} ${row.name}:`]));
   } catch {
     return new Map(); // the page that lists the tables is damaged too
@@ -79,7 +91,8 @@ const treesOf = (db: DatabaseSync): Map<number, string> => {
 /** The counters as they were last written; null when there are none though there should be, or they cannot be read. */
 export const tallyOf = ({ db, sql }: Checked): Tally | null => {
   try {
-    const isEmpty = sql('SELECT 1 FROM site LIMIT 1').get() === undefined && sql('SELECT 1 FROM page LIMIT 1').get() === undefined;
+    const isEmpty =
+      sql('SELECT 1 FROM site LIMIT 1').get() === undefined && sql('SELECT 1 FROM page LIMIT 1').get() === undefined;
     return isEmpty || sql("SELECT 1 FROM meta WHERE name = 'tally'").get() ? readTally(db) : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
@@ -100,17 +113,22 @@ export interface PlacedRow {
 
 /**
  * All pages that have a place, in the order of the archive. Pages are settled in that order, so their numbers give it
- * without an index; where they do not (`inOrder` false), SQLite sorts them in temporary files, which it maps into memory.
+ * without an index; where they do not (`inOrder` false), SQLite sorts them in temporary files, which it maps into
+ * memory.
  */
 export function* placedPages({ sql }: Checked, inOrder: boolean): Generator<PlacedRow> {
-  const rows = eachRow<[number, string, string, string, number, number, number]>(sql, `SELECT id, url, digest, file, offset, length, group_length FROM page
-    WHERE file IS NOT NULL ORDER BY ${inOrder ? '' : 'file, offset, '}id`);
-  for (const [id, url, digest, file, offset, length, groupLength] of rows) yield { id, url, digest, file, offset, length, groupLength };
+  const rows = eachRow<[number, string, string, string, number, number, number]>(
+    sql,
+    `SELECT id, url, digest, file, offset, length, group_length FROM page
+    WHERE file IS NOT NULL ORDER BY ${inOrder ? '' : 'file, offset, '}id`,
+  );
+  for (const [id, url, digest, file, offset, length, groupLength] of rows)
+    yield { id, url, digest, file, offset, length, groupLength };
 }
 
 /**
- * Rows as arrays, in the order of their columns. As an object (Node 24), each would leave some 90 bytes behind that only
- * a full collection frees: 100 MiB at a million pages.
+ * Rows as arrays, in the order of their columns. As an object (Node 24), each would leave some 90 bytes behind that
+ * only a full collection frees: 100 MiB at a million pages.
  */
 export const eachRow = <Row extends readonly unknown[]>(sql: Book['sql'], text: string): Iterable<Row> =>
   sql(text, 'arrays').iterate() as Iterable<unknown> as Iterable<Row>;

@@ -21,8 +21,31 @@ interface DueSite extends LineEnds {
 
 type DueRow = readonly [number, string, number, number, number, number, number, number, number, string, number];
 
-const toDueSite = ([id, name, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at]: DueRow): DueSite =>
-  ({ id, name, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at });
+const toDueSite = ([
+  id,
+  name,
+  waiting,
+  pages,
+  due_at,
+  delay_ms,
+  crawl_delay_ms,
+  response_ms,
+  failures,
+  line,
+  head_at,
+]: DueRow): DueSite => ({
+  id,
+  name,
+  waiting,
+  pages,
+  due_at,
+  delay_ms,
+  crawl_delay_ms,
+  response_ms,
+  failures,
+  line,
+  head_at,
+});
 
 /** Answered from the index site_due alone, in its order: the cost of a claim does not grow with the frontier. */
 export const DUE_SQL = `SELECT id, name, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at
@@ -72,10 +95,19 @@ const lease = (book: Book, site: DueSite, { ask, now }: { ask: Ask; now: number 
   const number = ++book.tally.lease;
   const delayMs = Math.max(site.delay_ms, ask.delayMs);
   // The clock moves before the call leaves: whatever happens to this visit, the site is not early.
-  book.sql(`UPDATE site SET state = ${SITE_LEASED}, waiting = waiting - 1, line = ?, head_at = ?,
+  book
+    .sql(`UPDATE site SET state = ${SITE_LEASED}, waiting = waiting - 1, line = ?, head_at = ?,
       due_at = ?, delay_ms = ?, lease = ?, holder = ?, leased = ? WHERE id = ?`)
-    .run(site.line, site.head_at, now + delayMs, delayMs, number, ask.holder,
-      JSON.stringify({ link, tries: tries + 1 }), site.id);
+    .run(
+      site.line,
+      site.head_at,
+      now + delayMs,
+      delayMs,
+      number,
+      ask.holder,
+      JSON.stringify({ link, tries: tries + 1 }),
+      site.id,
+    );
   book.tally.waiting--;
   book.tally.leased++;
   return {
@@ -86,16 +118,21 @@ const lease = (book: Book, site: DueSite, { ask, now }: { ask: Ask; now: number 
     claimedAt: now,
     leaseUntil: null, // one process owns this store
     pace: {
-      dueAt: site.due_at, delayMs: site.delay_ms, crawlDelayMs: site.crawl_delay_ms,
-      responseMs: site.response_ms, failures: site.failures,
+      dueAt: site.due_at,
+      delayMs: site.delay_ms,
+      crawlDelayMs: site.crawl_delay_ms,
+      responseMs: site.response_ms,
+      failures: site.failures,
     },
     robots: robotsOf(book, new URL(link.url).origin),
   };
 };
 
 export const robotsOf = ({ sql }: Pick<Book, 'sql'>, origin: string): RobotsRecord | null => {
-  const row = sql('SELECT fetched_at, expires_at, verdict, rules, crawl_delay_ms FROM robots WHERE origin = ?', 'arrays').get(origin) as unknown as
-    readonly [number, number, RobotsRecord['verdict'], string, number | null] | undefined;
+  const row = sql(
+    'SELECT fetched_at, expires_at, verdict, rules, crawl_delay_ms FROM robots WHERE origin = ?',
+    'arrays',
+  ).get(origin) as unknown as readonly [number, number, RobotsRecord['verdict'], string, number | null] | undefined;
   if (!row) return null;
   const [fetchedAt, expiresAt, verdict, rules, crawlDelayMs] = row;
   return { origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs };

@@ -16,7 +16,8 @@ export const storeFault = (error: unknown): StoreFault => {
   if (error instanceof StoreFault) return error;
   const { message, advice, errcode } = error as { message: string; advice?: string; errcode?: number };
   if (advice !== undefined) return new StoreFault(message, advice, error);
-  if (errcode === undefined) return new StoreFault(`the store failed: ${message}`, 'this is a defect: please report it', error);
+  if (errcode === undefined)
+    return new StoreFault(`the store failed: ${message}`, 'this is a defect: please report it', error);
   return new StoreFault(`the store failed: ${message}`, ADVICE[errcode & 0xff] ?? `SQLite says ${errcode}`, error);
 };
 

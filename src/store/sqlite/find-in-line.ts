@@ -18,8 +18,14 @@ interface Block {
 }
 
 /** Walks the blocks from the head; one of 100,000 links is some 2,000 of them. */
-export const findInLine = (sql: Book['sql'], url: string, site: string): { found: OpenLink | null; lookedAt: number } => {
-  const ends = sql('SELECT line, head_at FROM site WHERE name = ?').get(site) as { line: string; head_at: number } | undefined;
+export const findInLine = (
+  sql: Book['sql'],
+  url: string,
+  site: string,
+): { found: OpenLink | null; lookedAt: number } => {
+  const ends = sql('SELECT line, head_at FROM site WHERE name = ?').get(site) as
+    | { line: string; head_at: number }
+    | undefined;
   let lookedAt = 0;
   let blocks = 0;
   for (const id of numbersOf(ends?.line ?? '', { get: (pack) => packOrNone(sql, pack) })) {
@@ -31,7 +37,10 @@ export const findInLine = (sql: Book['sql'], url: string, site: string): { found
     else {
       const lineAt = links.lastIndexOf('\n', before) + 1;
       const ahead = lookedAt + linesIn(links.slice(0, lineAt));
-      return { found: { ...readWaiting(links.slice(lineAt, links.indexOf('\n', before)), block.via, site), ahead }, lookedAt: ahead + 1 };
+      return {
+        found: { ...readWaiting(links.slice(lineAt, links.indexOf('\n', before)), block.via, site), ahead },
+        lookedAt: ahead + 1,
+      };
     }
   }
   return { found: null, lookedAt };

@@ -94,7 +94,8 @@ const NUMBERS_PER_PART = 65_536;
 
 export const createNumberSet = (): NumberSet => {
   const parts = new Map<number, Uint8Array>();
-  const has = (id: number): boolean => ((parts.get(Math.floor(id / NUMBERS_PER_PART))?.[(id % NUMBERS_PER_PART) >> 3] ?? 0) & (1 << (id % 8))) !== 0;
+  const has = (id: number): boolean =>
+    ((parts.get(Math.floor(id / NUMBERS_PER_PART))?.[(id % NUMBERS_PER_PART) >> 3] ?? 0) & (1 << (id % 8))) !== 0;
   return {
     has,
     add: (id) => {

@@ -53,7 +53,9 @@ export const putFirst = (book: Pick<Book, 'sql'>, ends: LineEnds, waiting: reado
 /** Takes the link at the head. The line must not be empty. */
 export const takeFirst = (book: Book, ends: LineEnds, site: string): Waiting => {
   const id = firstOf(ends.line);
-  const block = book.sql('SELECT read_to, via, links FROM block WHERE id = ?', 'arrays').get(id) as unknown as readonly [readTo: number, via: string, links: string] | undefined;
+  const block = book.sql('SELECT read_to, via, links FROM block WHERE id = ?', 'arrays').get(id) as unknown as
+    | readonly [readTo: number, via: string, links: string]
+    | undefined;
   if (!block) throw new Error(`the line of site "${site}" is broken: block ${id} is missing`);
   const [readTo, via, links] = block;
   const from = ends.head_at === READ_IN_BLOCK ? readTo : ends.head_at;

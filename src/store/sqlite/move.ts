@@ -1,4 +1,6 @@
-/** Fills a new database with a crawl that comes in pieces from another store, or from one with another number of shards. */
+/**
+ * Fills a new database with a crawl that comes in pieces from another store, or from one with another number of shards.
+ */
 
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
@@ -75,21 +77,24 @@ export const createSqliteMove = ({ path, shards, now }: SqliteMoveOptions): Sqli
   };
   return {
     close,
-    beginMove: () => faulty(() => {
-      for (const ending of ['', ...COMPANIONS]) rmSync(path + ending, { force: true });
-      filling = begin(path, shards);
-      filling.tally.moment = now;
-    }),
-    take: (pieces) => faulty(() => {
-      for (const piece of pieces) takeOne(opened(filling), piece);
-    }),
-    endMove: () => faulty(() => {
-      end(opened(filling));
-      close();
-      const fd = openSync(path, 'r+');
-      fsyncSync(fd); // nothing was synced on the way
-      closeSync(fd);
-    }),
+    beginMove: () =>
+      faulty(() => {
+        for (const ending of ['', ...COMPANIONS]) rmSync(path + ending, { force: true });
+        filling = begin(path, shards);
+        filling.tally.moment = now;
+      }),
+    take: (pieces) =>
+      faulty(() => {
+        for (const piece of pieces) takeOne(opened(filling), piece);
+      }),
+    endMove: () =>
+      faulty(() => {
+        end(opened(filling));
+        close();
+        const fd = openSync(path, 'r+');
+        fsyncSync(fd); // nothing was synced on the way
+        closeSync(fd);
+      }),
   };
 };
 
@@ -101,10 +106,23 @@ const opened = (filling: Filling | null): Filling => {
 const begin = (path: string, shards: number): Filling => {
   const db = openDatabase(path, shards);
   // A file that is not whole is thrown away whatever happens: no journal, no checkpoint, no sync before the end.
-  db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA locking_mode = EXCLUSIVE`);
-  const { sql: pageIndex } = db.prepare("SELECT sql FROM sqlite_schema WHERE name = 'page_of_site'").get() as { sql: string };
+  db.exec(
+    `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA locking_mode = EXCLUSIVE`,
+  );
+  const { sql: pageIndex } = db.prepare("SELECT sql FROM sqlite_schema WHERE name = 'page_of_site'").get() as {
+    sql: string;
+  };
   db.exec('DROP INDEX page_of_site; BEGIN IMMEDIATE');
-  return { db, sql: preparing(db), tally: { ...emptyTally(), changes: 1 }, shards, pageIndex, prints: [], rows: 0, site: null };
+  return {
+    db,
+    sql: preparing(db),
+    tally: { ...emptyTally(), changes: 1 },
+    shards,
+    pageIndex,
+    prints: [],
+    rows: 0,
+    site: null,
+  };
 };
 
 const takeOne = (filling: Filling, piece: Piece): void => {
@@ -147,17 +165,38 @@ const takeLine = (filling: Filling, { site: name, links }: Extract<Piece, { kind
   filling.rows += links.length;
 };
 
-type SiteRow = readonly [id: number, state: number, waiting: number, pages: number, dueAt: number, delayMs: number, crawlDelayMs: number, responseMs: number, failures: number, line: string, headAt: number];
+type SiteRow = readonly [
+  id: number,
+  state: number,
+  waiting: number,
+  pages: number,
+  dueAt: number,
+  delayMs: number,
+  crawlDelayMs: number,
+  responseMs: number,
+  failures: number,
+  line: string,
+  headAt: number,
+];
 
 /** A site that has a row already, as where all sites come before all lines. */
 const openSite = ({ sql, tally }: Filling, name: string): OpenSite => {
-  const row = sql(`SELECT id, state, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at
-    FROM site WHERE name = ?`, 'arrays').get(name) as unknown as SiteRow | undefined;
+  const row = sql(
+    `SELECT id, state, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at
+    FROM site WHERE name = ?`,
+    'arrays',
+  ).get(name) as unknown as SiteRow | undefined;
   if (!row) throw unknownSite(name);
   const [id, written, waiting, pages, dueAt, delayMs, crawlDelayMs, responseMs, failures, line, head_at] = row;
   const state = written === SITE_PARKED ? 'parked' : written === SITE_HELD ? 'held' : 'open';
   tally[COUNTER_OF[state]] -= waiting; // counted again when it is written
-  return { id, piece: { site: name, state, pages, pace: { dueAt, delayMs, crawlDelayMs, responseMs, failures } }, line, head_at, waiting };
+  return {
+    id,
+    piece: { site: name, state, pages, pace: { dueAt, delayMs, crawlDelayMs, responseMs, failures } },
+    line,
+    head_at,
+    waiting,
+  };
 };
 
 const unknownSite = (name: string): StoreFault =>
@@ -170,16 +209,40 @@ const writeSite = (filling: Filling): void => {
   const { site, sql, tally } = filling;
   if (!site) return;
   filling.site = null;
-  const { piece: { site: name, state, pages, pace }, waiting, line, head_at } = site;
+  const {
+    piece: { site: name, state, pages, pace },
+    waiting,
+    line,
+    head_at,
+  } = site;
   tally[COUNTER_OF[state]] += waiting;
-  const written = state === 'parked' ? SITE_PARKED : state === 'held' ? SITE_HELD : waiting > 0 ? SITE_WAITING : SITE_IDLE;
+  const written =
+    state === 'parked' ? SITE_PARKED : state === 'held' ? SITE_HELD : waiting > 0 ? SITE_WAITING : SITE_IDLE;
   if (site.id !== null) {
-    sql('UPDATE site SET state = ?, waiting = ?, line = ?, head_at = ? WHERE id = ?').run(written, waiting, line, head_at, site.id);
+    sql('UPDATE site SET state = ?, waiting = ?, line = ?, head_at = ? WHERE id = ?').run(
+      written,
+      waiting,
+      line,
+      head_at,
+      site.id,
+    );
     return;
   }
   sql(`INSERT INTO site (name, shard, state, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-    .run(name, shardOf(name, filling.shards), written, waiting, pages, pace.dueAt, pace.delayMs, pace.crawlDelayMs, pace.responseMs, pace.failures, line, head_at);
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
+    name,
+    shardOf(name, filling.shards),
+    written,
+    waiting,
+    pages,
+    pace.dueAt,
+    pace.delayMs,
+    pace.crawlDelayMs,
+    pace.responseMs,
+    pace.failures,
+    line,
+    head_at,
+  );
   tally.sites++;
   if (state === 'parked') tally.sitesParked++;
   if (state === 'held') tally.sitesHeld++;
@@ -187,7 +250,9 @@ const writeSite = (filling: Filling): void => {
 };
 
 const takePage = (filling: Filling, { place, ...page }: PlacedPage): void => {
-  const row = filling.sql('SELECT id FROM site WHERE name = ?', 'arrays').get(page.site) as unknown as readonly [number] | undefined;
+  const row = filling.sql('SELECT id FROM site WHERE name = ?', 'arrays').get(page.site) as unknown as
+    | readonly [number]
+    | undefined;
   if (!row) throw unknownSite(page.site);
   writePage(filling, row[0], { page, place });
   filling.prints.push(fingerprint(page.url));
@@ -196,7 +261,8 @@ const takePage = (filling: Filling, { place, ...page }: PlacedPage): void => {
 
 const commit = (filling: Filling): void => {
   const { db, prints, sql } = filling;
-  if (prints.length > 0) sql('INSERT INTO seen (fingerprints) VALUES (?)').run(new Uint8Array(BigUint64Array.from(prints).buffer));
+  if (prints.length > 0)
+    sql('INSERT INTO seen (fingerprints) VALUES (?)').run(new Uint8Array(BigUint64Array.from(prints).buffer));
   db.exec('COMMIT; BEGIN IMMEDIATE');
   filling.prints = [];
   filling.rows = 0;

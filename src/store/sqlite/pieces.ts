@@ -49,8 +49,11 @@ export const lastMomentIn = (path: string): number => {
 };
 
 const checkNoLease = ({ sql }: Checked): void => {
-  const leased = sql(`SELECT name FROM site WHERE state = ${SITE_LEASED} LIMIT 1`).get() as { name: string } | undefined;
-  if (leased) throw new StoreFault(`a link of "${leased.name}" is leased: the crawl was killed`, 'resume and stop it first');
+  const leased = sql(`SELECT name FROM site WHERE state = ${SITE_LEASED} LIMIT 1`).get() as
+    | { name: string }
+    | undefined;
+  if (leased)
+    throw new StoreFault(`a link of "${leased.name}" is leased: the crawl was killed`, 'resume and stop it first');
 };
 
 interface SiteLine {
@@ -59,17 +62,38 @@ interface SiteLine {
   readonly headAt: number;
 }
 
-type SiteRow = readonly [site: string, state: number, pages: number, dueAt: number, delayMs: number, crawlDelayMs: number, responseMs: number, failures: number, line: string, headAt: number];
+type SiteRow = readonly [
+  site: string,
+  state: number,
+  pages: number,
+  dueAt: number,
+  delayMs: number,
+  crawlDelayMs: number,
+  responseMs: number,
+  failures: number,
+  line: string,
+  headAt: number,
+];
 
 function* sitePieces(checked: Checked): Generator<Piece> {
-  const rows = eachRow<SiteRow>(checked.sql, 'SELECT name, state, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at FROM site ORDER BY id');
+  const rows = eachRow<SiteRow>(
+    checked.sql,
+    'SELECT name, state, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at FROM site ORDER BY id',
+  );
   for (const [site, state, pages, dueAt, delayMs, crawlDelayMs, responseMs, failures, line, headAt] of rows) {
-    yield { kind: 'site', site, state: stateOf(state), pages, pace: { dueAt, delayMs, crawlDelayMs, responseMs, failures } };
+    yield {
+      kind: 'site',
+      site,
+      state: stateOf(state),
+      pages,
+      pace: { dueAt, delayMs, crawlDelayMs, responseMs, failures },
+    };
     if (line !== '') yield* linePieces(checked, { site, line, headAt });
   }
 }
 
-const stateOf = (state: number): 'open' | 'parked' | 'held' => (state === SITE_PARKED ? 'parked' : state === SITE_HELD ? 'held' : 'open');
+const stateOf = (state: number): 'open' | 'parked' | 'held' =>
+  state === SITE_PARKED ? 'parked' : state === SITE_HELD ? 'held' : 'open';
 
 function* linePieces(checked: Checked, line: SiteLine): Generator<Piece> {
   let links: Waiting[] = [];
@@ -98,7 +122,11 @@ function* blocksOf(checked: Checked, { site, line, headAt }: SiteLine): Generato
       from = READ_IN_BLOCK; // the site's row speaks of the first block alone
     }
   } catch (error) {
-    throw new StoreFault(`the line of the site "${site}" is broken: ${(error as Error).message}`, 'put it right by "gossamer verify --repair"', error);
+    throw new StoreFault(
+      `the line of the site "${site}" is broken: ${(error as Error).message}`,
+      'put it right by "gossamer verify --repair"',
+      error,
+    );
   }
 }
 
@@ -106,9 +134,16 @@ type RobotsRow = readonly [string, number, number, RobotsRecord['verdict'], stri
 
 /** A record has its origin alone; the site is that of its host. Those of one site need not follow each other. */
 function* robotsPieces({ sql }: Checked): Generator<Piece> {
-  const rows = eachRow<RobotsRow>(sql, 'SELECT origin, fetched_at, expires_at, verdict, rules, crawl_delay_ms FROM robots ORDER BY rowid');
+  const rows = eachRow<RobotsRow>(
+    sql,
+    'SELECT origin, fetched_at, expires_at, verdict, rules, crawl_delay_ms FROM robots ORDER BY rowid',
+  );
   for (const [origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs] of rows) {
-    yield { kind: 'robots', site: siteOf(new URL(origin).hostname), records: [{ origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs }] };
+    yield {
+      kind: 'robots',
+      site: siteOf(new URL(origin).hostname),
+      records: [{ origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs }],
+    };
   }
 }
 

@@ -50,8 +50,10 @@ export function* sitesOf(sql: Book['sql'], query: SiteQuery): Generator<SiteView
   const search = query.search ?? '';
   if (query.sort !== undefined) {
     // One statement: SQLite keeps no more rows than the limit while it sorts, and all of them are from one moment.
-    const rows = sql(`SELECT ${COLUMNS} FROM site WHERE instr(name, ?) > 0 ORDER BY ${ORDERS[query.sort]} LIMIT ?`)
-      .all(search, Math.min(query.limit ?? SITES_SORTED_MAX, SITES_SORTED_MAX)) as unknown as SiteRow[];
+    const rows = sql(`SELECT ${COLUMNS} FROM site WHERE instr(name, ?) > 0 ORDER BY ${ORDERS[query.sort]} LIMIT ?`).all(
+      search,
+      Math.min(query.limit ?? SITES_SORTED_MAX, SITES_SORTED_MAX),
+    ) as unknown as SiteRow[];
     for (const row of rows) yield toView(sql, row);
     return;
   }
@@ -59,8 +61,11 @@ export function* sitesOf(sql: Book['sql'], query: SiteQuery): Generator<SiteView
   let last = 0;
   while (left > 0) {
     const wanted = Math.min(left, ROWS_AT_ONCE);
-    const rows = sql(`SELECT ${COLUMNS} FROM site WHERE id > ? AND instr(name, ?) > 0 ORDER BY id LIMIT ?`)
-      .all(last, search, wanted) as unknown as SiteRow[];
+    const rows = sql(`SELECT ${COLUMNS} FROM site WHERE id > ? AND instr(name, ?) > 0 ORDER BY id LIMIT ?`).all(
+      last,
+      search,
+      wanted,
+    ) as unknown as SiteRow[];
     for (const row of rows) yield toView(sql, row);
     left -= rows.length;
     if (rows.length < wanted) return;
@@ -85,7 +90,9 @@ const toView = (sql: Book['sql'], row: SiteRow): SiteView => {
 };
 
 const firstInLine = (sql: Book['sql'], head: number | null, from: number): string => {
-  const block = sql('SELECT read_to, links FROM block WHERE id = ?').get(head) as { read_to: number; links: string } | undefined;
+  const block = sql('SELECT read_to, links FROM block WHERE id = ?').get(head) as
+    | { read_to: number; links: string }
+    | undefined;
   if (!block) return ''; // taken since the last look
   const end = block.links.indexOf('\n', from === READ_IN_BLOCK ? block.read_to : from);
   return end < 0 ? '' : block.links.slice(block.links.lastIndexOf(' ', end) + 1, end);
@@ -93,13 +100,18 @@ const firstInLine = (sql: Book['sql'], head: number | null, from: number): strin
 
 /** Any, because the last one would have to be looked for among all. */
 const somePage = (sql: Book['sql'], site: number): string =>
-  (sql('SELECT url FROM page INDEXED BY page_of_site WHERE site = ? LIMIT 1').get(site) as { url: string } | undefined)?.url ?? '';
+  (sql('SELECT url FROM page INDEXED BY page_of_site WHERE site = ? LIMIT 1').get(site) as { url: string } | undefined)
+    ?.url ?? '';
 
 const stateOf = ({ state, waiting }: SiteRow): SiteView['state'] => {
   switch (state) {
-    case SITE_LEASED: return 'leased';
-    case SITE_PARKED: return 'parked';
-    case SITE_HELD: return 'held';
-    default: return waiting > 0 ? 'waiting' : 'idle';
+    case SITE_LEASED:
+      return 'leased';
+    case SITE_PARKED:
+      return 'parked';
+    case SITE_HELD:
+      return 'held';
+    default:
+      return waiting > 0 ? 'waiting' : 'idle';
   }
 };

@@ -13,7 +13,10 @@ import type { Waiting } from '../link-text.ts';
 import { siteNamed, sitesCount, sitesOf } from './read-sites.ts';
 import { shardsIn, versionOf } from './schema.ts';
 
-/** Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. With the largest extracted values, 6 MiB. */
+/**
+ * Rows read in one transaction: a reader that stays open keeps the WAL from shrinking. With the largest extracted
+ * values, 6 MiB.
+ */
 const ROWS_AT_ONCE = 100;
 
 export const openSqliteReader = (path: string): LocalReader => {
@@ -76,7 +79,8 @@ const sliceOf = (sql: Book['sql'], after: number, filter: PageFilter): PageSlice
   return { pages: rows.map(toPage), row: rows.length < wanted ? end : (rows.at(-1)!['id'] as number) };
 };
 
-const lastRowOf = (sql: Book['sql']): number => (sql('SELECT coalesce(max(id), 0) AS last FROM page').get() as { last: number }).last;
+const lastRowOf = (sql: Book['sql']): number =>
+  (sql('SELECT coalesce(max(id), 0) AS last FROM page').get() as { last: number }).last;
 
 const pageOf = (sql: Book['sql'], url: string, site: string): PlacedPage | null => {
   const row = sql(`SELECT page.*, site.name AS site_name FROM page JOIN site ON site.id = page.site
@@ -100,16 +104,24 @@ const linkOf = (sql: Book['sql'], url: string, site: string): LinkView => {
   if (!view || page) return { state: page ? 'settled' : 'unknown', page, open: null, site: view, lookedAt: 0 };
   if (view.leased === url) {
     const { leased } = sql('SELECT leased FROM site WHERE name = ?').get(site) as { leased: string };
-    return { state: 'leased', page: null, open: { ...(JSON.parse(leased) as Waiting), ahead: 0 }, site: view, lookedAt: 0 };
+    return {
+      state: 'leased',
+      page: null,
+      open: { ...(JSON.parse(leased) as Waiting), ahead: 0 },
+      site: view,
+      lookedAt: 0,
+    };
   }
   const { found, lookedAt } = findInLine(sql, url, site);
-  const inLine = view.state === 'parked' || view.state === 'held' ? view.state : 'waiting'; // also while another of its links is leased
+  // also while another of its links is leased
+  const inLine = view.state === 'parked' || view.state === 'held' ? view.state : 'waiting';
   return { state: found ? inLine : 'unknown', page: null, open: found, site: view, lookedAt };
 };
 
 /** What trouble leaves behind when a link is given up; while it is tried again there is no row. */
 const lastFailureOf = (sql: Book['sql'], site: string): PlacedPage | null => {
-  const row = sql(`SELECT page.*, site.name AS site_name FROM page INDEXED BY page_of_site JOIN site ON site.id = page.site
+  const row =
+    sql(`SELECT page.*, site.name AS site_name FROM page INDEXED BY page_of_site JOIN site ON site.id = page.site
     WHERE page.site = (SELECT id FROM site WHERE name = ?) AND (outcome = 'server-error' OR outcome GLOB 'failed-*')
     ORDER BY page.id DESC LIMIT 1`).get(site) as Row | undefined;
   return row ? toPage(row) : null;

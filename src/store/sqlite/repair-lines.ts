@@ -14,7 +14,10 @@ interface Site extends SiteEnds {
 
 const SITE_SQL = 'SELECT id, name, leased, line, head_at FROM site';
 
-export const mendLines = (checked: Checked, broken: ReadonlySet<number>): { linesMended: number; linksAdopted: number } => {
+export const mendLines = (
+  checked: Checked,
+  broken: ReadonlySet<number>,
+): { linesMended: number; linksAdopted: number } => {
   const owned = createVisited();
   const sites = checked.sql(`${SITE_SQL} ORDER BY id`).iterate() as Iterable<unknown> as Iterable<Site>;
   for (const site of sites) if (!broken.has(site.id)) walkLine({ sql: checked.sql, site, visited: owned }, () => {});
@@ -40,7 +43,10 @@ const layAnew = (checked: Checked, site: Site, owned: Visited): void => {
     },
   });
   const links: Waiting[] = [];
-  walkLine({ sql: checked.sql, site, visited: { blocks: noting('blocks'), packs: noting('packs') } }, (waiting) => void links.push(waiting));
+  walkLine(
+    { sql: checked.sql, site, visited: { blocks: noting('blocks'), packs: noting('packs') } },
+    (waiting) => void links.push(waiting),
+  );
   for (const id of met.blocks) checked.sql('DELETE FROM block WHERE id = ?').run(id);
   for (const id of met.packs) checked.sql('DELETE FROM pack WHERE id = ?').run(id);
   const urls = new Set<string>();
@@ -50,7 +56,14 @@ const layAnew = (checked: Checked, site: Site, owned: Visited): void => {
   writeEnds(checked, site.id, ends);
   // SQLite gives numbers of deleted blocks again, so a new block may have one that is in the set already.
   const noted = (set: NumberSet): NumberSet => ({ has: set.has, add: (id) => set.add(id) || true });
-  walkLine({ sql: checked.sql, site: { ...site, ...ends }, visited: { blocks: noted(owned.blocks), packs: noted(owned.packs) } }, () => {});
+  walkLine(
+    {
+      sql: checked.sql,
+      site: { ...site, ...ends },
+      visited: { blocks: noted(owned.blocks), packs: noted(owned.packs) },
+    },
+    () => {},
+  );
 };
 
 const writeEnds = ({ sql }: Checked, id: number, { line, head_at }: LineEnds): void =>
@@ -58,13 +71,21 @@ const writeEnds = ({ sql }: Checked, id: number, { line, head_at }: LineEnds): v
 
 const adoptOrphans = (checked: Checked, owned: Visited): number => {
   const { sql } = checked;
-  const ids = [...eachRow<[number]>(sql, 'SELECT id FROM block ORDER BY id')].map(([id]) => id).filter((id) => !owned.blocks.has(id));
+  const ids = [...eachRow<[number]>(sql, 'SELECT id FROM block ORDER BY id')]
+    .map(([id]) => id)
+    .filter((id) => !owned.blocks.has(id));
   // A pack that no line has holds numbers only; its blocks are found by themselves.
-  const packs = [...eachRow<[number]>(sql, 'SELECT id FROM pack ORDER BY id')].map(([id]) => id).filter((id) => !owned.packs.has(id));
+  const packs = [...eachRow<[number]>(sql, 'SELECT id FROM pack ORDER BY id')]
+    .map(([id]) => id)
+    .filter((id) => !owned.packs.has(id));
   for (const id of packs) sql('DELETE FROM pack WHERE id = ?').run(id);
   let adopted = 0;
   for (const id of ids) {
-    const block = sql('SELECT read_to, via, links FROM block WHERE id = ?').get(id) as { read_to: number; via: string; links: string };
+    const block = sql('SELECT read_to, via, links FROM block WHERE id = ?').get(id) as {
+      read_to: number;
+      via: string;
+      links: string;
+    };
     sql('DELETE FROM block WHERE id = ?').run(id);
     for (const line of linesThatCanBeRead(block)) {
       const waiting = readWaiting(line, block.via, '');
@@ -81,7 +102,8 @@ const adoptOrphans = (checked: Checked, owned: Visited): number => {
 
 /** A block that is damaged gives the links that are still whole. */
 const linesThatCanBeRead = (block: { read_to: number; links: string }): string[] =>
-  linksFrom(block, block.read_to) ?? block.links.split('\n').filter((line) => linksFrom({ links: `${line}\n` }, 0) !== null);
+  linksFrom(block, block.read_to) ??
+  block.links.split('\n').filter((line) => linksFrom({ links: `${line}\n` }, 0) !== null);
 
 /** The site that a URL belongs to, if the store has it. */
 export const siteNamedFor = ({ sql }: Checked, url: string): Site | null => {

@@ -1,4 +1,7 @@
-/** Puts a damaged crawl right in its database, in one transaction: what must be fetched again waits again, counters follow rows. */
+/**
+ * Puts a damaged crawl right in its database, in one transaction: what must be fetched again waits again, counters
+ * follow rows.
+ */
 
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreFault } from '../../frontier/store.ts';
@@ -27,7 +30,9 @@ export interface RepairPlan {
   readonly lines: ReadonlySet<number>;
   /** There are blocks in no line. */
   readonly orphanBlocks: boolean;
-  /** Where the settled part of the archive ends from now on, and how many bytes it has without the openings of files. */
+  /**
+   * Where the settled part of the archive ends from now on, and how many bytes it has without the openings of files.
+   */
   readonly archive: ArchiveEnd;
   readonly archivedBytes: number;
   /** How many seed lines there are: the mark is never beyond them. */
@@ -64,9 +69,17 @@ export const repairDatabase = (path: string, plan: RepairPlan, onProgress: (link
 
 const repair = (checked: Checked, plan: RepairPlan, onProgress: (linksDone: number) => void): Repaired => {
   const did: Repaired = {
-    pagesBack: 0, pagesGone: 0, urlsBack: 0, linesMended: 0, linksAdopted: 0, printsAdded: 0, printsDropped: 0, countersSet: 0,
+    pagesBack: 0,
+    pagesGone: 0,
+    urlsBack: 0,
+    linesMended: 0,
+    linksAdopted: 0,
+    printsAdded: 0,
+    printsDropped: 0,
+    countersSet: 0,
   };
-  for (const id of plan.pagesGone) did.pagesGone += Number(checked.sql('DELETE FROM page WHERE id = ?').run(id).changes);
+  for (const id of plan.pagesGone)
+    did.pagesGone += Number(checked.sql('DELETE FROM page WHERE id = ?').run(id).changes);
   // The newest first: each is put at the head of its line, so in the end they stand in their old order.
   for (const id of [...plan.pagesBack].sort((a, b) => b - a)) if (putPageBack(checked, id)) did.pagesBack++;
   if (plan.lines.size > 0 || plan.orphanBlocks) Object.assign(did, mendLines(checked, plan.lines));
@@ -81,19 +94,27 @@ const repair = (checked: Checked, plan: RepairPlan, onProgress: (linksDone: numb
 
 const putPageBack = (checked: Checked, id: number): boolean => {
   const page = checked.sql('SELECT site, url, depth, via FROM page WHERE id = ?').get(id) as
-    { site: number; url: string; depth: number; via: string } | undefined;
+    | { site: number; url: string; depth: number; via: string }
+    | undefined;
   if (!page) return false;
   checked.sql('DELETE FROM page WHERE id = ?').run(id);
   putLinkFirst(checked, page);
   return true;
 };
 
-const putLinkFirst = (checked: Checked, { site: id, url, depth, via }: { site: number; url: string; depth: number; via: string }): void => {
-  const site = checked.sql('SELECT name, line, head_at FROM site WHERE id = ?').get(id) as unknown as LineEnds & { name: string };
+const putLinkFirst = (
+  checked: Checked,
+  { site: id, url, depth, via }: { site: number; url: string; depth: number; via: string },
+): void => {
+  const site = checked.sql('SELECT name, line, head_at FROM site WHERE id = ?').get(id) as unknown as LineEnds & {
+    name: string;
+  };
   const link: Link = { url: url as CanonicalUrl, site: site.name, depth, via, hops: 0, fallback: false, first: true };
   // A robots.txt leads to nothing but sitemaps. What such a sitemap lists cannot be told from a page, and waits as one.
   putFirst(checked, site, [{ link: via.endsWith('/robots.txt') ? { ...link, sitemap: 'named' } : link, tries: 0 }]);
-  checked.sql('UPDATE site SET waiting = waiting + 1, line = ?, head_at = ? WHERE id = ?').run(site.line, site.head_at, id);
+  checked
+    .sql('UPDATE site SET waiting = waiting + 1, line = ?, head_at = ? WHERE id = ?')
+    .run(site.line, site.head_at, id);
 };
 
 const putUrlsBack = (checked: Checked, urls: ReadonlySet<string>): number => {
@@ -121,7 +142,11 @@ const mendCounts = ({ sql }: Checked, rows: Survey, did: Repaired): void => {
       sql('UPDATE site SET state = ? WHERE id = ?').run(fault.waits ? SITE_WAITING : SITE_IDLE, fault.site);
       continue;
     }
-    if (fault.kind !== 'count') throw new StoreFault(`the repair met what it cannot mend (${fault.kind})`, 'nothing was changed; restore the crawl from a copy');
+    if (fault.kind !== 'count')
+      throw new StoreFault(
+        `the repair met what it cannot mend (${fault.kind})`,
+        'nothing was changed; restore the crawl from a copy',
+      );
     sql(`UPDATE site SET ${fault.what} = ? WHERE id = ?`).run(fault.is, fault.site);
     did.countersSet++;
   }
@@ -132,7 +157,8 @@ const mendLog = (checked: Checked, rows: Survey, did: Repaired): void => {
   const unseen = rows.faults.flatMap((fault) => (fault.kind === 'link-unseen' ? [fault.print] : []));
   did.printsAdded = unseen.length;
   if (rows.lost.size > 0 || rows.repeated > 0) did.printsDropped = dropPrints(checked, rows.lost);
-  if (unseen.length > 0) checked.sql('INSERT INTO seen (fingerprints) VALUES (?)').run(new Uint8Array(BigUint64Array.from(unseen).buffer));
+  if (unseen.length > 0)
+    checked.sql('INSERT INTO seen (fingerprints) VALUES (?)').run(new Uint8Array(BigUint64Array.from(unseen).buffer));
   // The snapshot beside the database is of the log as it was.
   if (did.printsAdded + did.printsDropped > 0) checked.sql("DELETE FROM meta WHERE name = 'snapshot'").run();
 };
@@ -153,17 +179,42 @@ const dropPrints = ({ sql }: Checked, lost: FingerprintTable): number => {
   return dropped;
 };
 
-const writeTally = ({ db, sql }: Checked, { rows, plan, did }: { rows: Survey; plan: RepairPlan; did: Repaired }): void => {
+const writeTally = (
+  { db, sql }: Checked,
+  { rows, plan, did }: { rows: Survey; plan: RepairPlan; did: Repaired },
+): void => {
   const former = readTally(db);
   const { waiting, leased, parked, held, settled, pages, sites, sitesParked, sitesHeld } = rows.counted;
   const marks = { ...former.marks };
   // Where links were lost, seeds may be among them: all are admitted again, and those that are known are left alone.
   if (marks['seeds'] !== undefined) marks['seeds'] = rows.lost.size > 0 ? 0 : Math.min(marks['seeds'], plan.seedLines);
   const tally = {
-    ...former, waiting, leased, parked, held, settled, pages, sites, sitesParked, sitesHeld, marks,
-    archive: plan.archive, archivedBytes: plan.archivedBytes, changes: former.changes + 1,
+    ...former,
+    waiting,
+    leased,
+    parked,
+    held,
+    settled,
+    pages,
+    sites,
+    sitesParked,
+    sitesHeld,
+    marks,
+    archive: plan.archive,
+    archivedBytes: plan.archivedBytes,
+    changes: former.changes + 1,
   };
-  for (const name of ['waiting', 'leased', 'parked', 'held', 'pages', 'sites', 'sitesParked', 'sitesHeld', 'archivedBytes'] as const) {
+  for (const name of [
+    'waiting',
+    'leased',
+    'parked',
+    'held',
+    'pages',
+    'sites',
+    'sitesParked',
+    'sitesHeld',
+    'archivedBytes',
+  ] as const) {
     if (former[name] !== tally[name]) did.countersSet++;
   }
   sql("INSERT OR REPLACE INTO meta (name, value) VALUES ('tally', ?)").run(JSON.stringify(tally));

@@ -7,8 +7,8 @@ import { PAGE_DECLARED } from '../page-row.ts';
 export const SCHEMA_VERSION = 3;
 
 /**
- * What a site is doing. The due index has just those that wait. Whether a link waits is a state of its own, because a partial index
- * over the counter would be written for every link that is added.
+ * What a site is doing. The due index has just those that wait. Whether a link waits is a state of its own, because a
+ * partial index over the counter would be written for every link that is added.
  */
 export const SITE_WAITING = 0;
 export const SITE_LEASED = 1;
@@ -20,7 +20,8 @@ export const SITE_IDLE = 4;
 /**
  * Waiting links lie in blocks: what one page gives one site is one row. `site.line` has the numbers of its blocks
  * in order, the middle of a long line in packs (lib/long-queue.ts), so that new blocks are appended in rowid order, no
- * block is touched to hook on the next, and no index has an entry per link. `head_at` is how far the first block has been read.
+ * block is touched to hook on the next, and no index has an entry per link. `head_at` is how far the first block has
+ * been read.
  * `seen` is a log of fingerprints, one row per transaction; the table in memory is its index.
  */
 const TABLES = `
@@ -79,13 +80,17 @@ export const openDatabase = (path: string, shards: number = SHARDS): DatabaseSyn
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA journal_size_limit = ${WAL_BYTES_MAX}; PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = 5000;`);
   const version = versionOf(db);
-  if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} INSERT INTO meta (name, value) VALUES ('shards', '${shards}'); COMMIT;`);
+  if (version === 0)
+    db.exec(`BEGIN IMMEDIATE; ${TABLES} INSERT INTO meta (name, value) VALUES ('shards', '${shards}'); COMMIT;`);
   return db;
 };
 
 /** How many shards the crawl was made with. */
 export const shardsIn = (db: DatabaseSync): number =>
-  Number((db.prepare("SELECT value FROM meta WHERE name = 'shards'").get() as { value: string } | undefined)?.value ?? SHARDS);
+  Number(
+    (db.prepare("SELECT value FROM meta WHERE name = 'shards'").get() as { value: string } | undefined)?.value ??
+      SHARDS,
+  );
 
 export const versionOf = (db: DatabaseSync): number =>
   (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;

@@ -33,7 +33,10 @@ export const settle = (book: Book, settlements: readonly Settlement[]): Settled 
     kept.push({ settlement, site });
   }
   // Append before the rows that point there: a crash in between leaves a tail, which the next start cuts.
-  const places = appendRecords(book, kept.map((one) => one.settlement));
+  const places = appendRecords(
+    book,
+    kept.map((one) => one.settlement),
+  );
   kept.forEach(({ settlement, site }, i) => settleOne(book, { settlement, site, place: places[i]! }));
   if (kept.length > 0) book.tally.changes++;
   const settled = new Set(kept.map(({ settlement }) => settlement));
@@ -43,7 +46,8 @@ export const settle = (book: Book, settlements: readonly Settlement[]): Settled 
 type LeasedRow = readonly [number, string, number, number, number, number, string, string, number];
 
 const inForce = (book: Book, settlement: Settlement): LeasedSite | undefined => {
-  const row = book.sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE name = ? AND state = ${SITE_LEASED} AND lease = ?`, 'arrays')
+  const row = book
+    .sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE name = ? AND state = ${SITE_LEASED} AND lease = ?`, 'arrays')
     .get(settlement.site, settlement.lease) as unknown as LeasedRow | undefined;
   if (!row) return undefined;
   const [id, name, shard, waiting, delay_ms, lease, leased, line, head_at] = row;
@@ -90,10 +94,22 @@ const settleOne = (book: Book, { settlement, site, place }: Settling): void => {
   }
   if (settlement.robots) writeRobots(book, settlement.robots);
   const state = settlement.parked ? SITE_PARKED : site.waiting + back > 0 ? SITE_WAITING : SITE_IDLE;
-  book.sql(`UPDATE site SET state = ?, waiting = waiting + ?, pages = pages + ?, due_at = ?, delay_ms = ?, crawl_delay_ms = ?,
+  book
+    .sql(`UPDATE site SET state = ?, waiting = waiting + ?, pages = pages + ?, due_at = ?, delay_ms = ?, crawl_delay_ms = ?,
       response_ms = ?, failures = ?, line = ?, head_at = ?, lease = NULL, holder = NULL, leased = NULL WHERE id = ?`)
-    .run(state, back, pages, pace.dueAt, pace.delayMs, pace.crawlDelayMs,
-      pace.responseMs, pace.failures, site.line, site.head_at, site.id);
+    .run(
+      state,
+      back,
+      pages,
+      pace.dueAt,
+      pace.delayMs,
+      pace.crawlDelayMs,
+      pace.responseMs,
+      pace.failures,
+      site.line,
+      site.head_at,
+      site.id,
+    );
   book.tally.leased--;
   book.tally.waiting += back;
   if (settlement.parked) {
@@ -103,12 +119,19 @@ const settleOne = (book: Book, { settlement, site, place }: Settling): void => {
   } else if (site.waiting + back > 0) book.notBefore[site.shard] = Math.min(book.notBefore[site.shard]!, pace.dueAt);
 };
 
-export const writePage = (book: Pick<Book, 'sql' | 'tally'>, site: number, { page, place }: { page: Page; place: Place | null }): void => {
+export const writePage = (
+  book: Pick<Book, 'sql' | 'tally'>,
+  site: number,
+  { page, place }: { page: Page; place: Place | null },
+): void => {
   book.sql(`INSERT INTO page (site, ${PAGE_COLUMNS}) VALUES (?, ${PAGE_MARKS})`).run(site, ...pageValues(page, place));
   countSettled(book.tally, page.outcome);
 };
 
 export const writeRobots = (book: Pick<Book, 'sql'>, robots: RobotsRecord): void => {
-  book.sql('INSERT OR REPLACE INTO robots (origin, fetched_at, expires_at, verdict, rules, crawl_delay_ms) VALUES (?, ?, ?, ?, ?, ?)')
+  book
+    .sql(
+      'INSERT OR REPLACE INTO robots (origin, fetched_at, expires_at, verdict, rules, crawl_delay_ms) VALUES (?, ?, ?, ?, ?, ?)',
+    )
     .run(robots.origin, robots.fetchedAt, robots.expiresAt, robots.verdict, robots.rules, robots.crawlDelayMs);
 };

@@ -10,7 +10,12 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { createFingerprintTable, restoreFingerprintTable, type FingerprintTable, type SharedFingerprints } from '../../lib/fingerprint-table.ts';
+import {
+  createFingerprintTable,
+  restoreFingerprintTable,
+  type FingerprintTable,
+  type SharedFingerprints,
+} from '../../lib/fingerprint-table.ts';
 
 /** The table of a crawl as its database has it, and how much of that a snapshot has already. */
 export interface Loaded {
@@ -41,7 +46,9 @@ export const loadSeen = (db: DatabaseSync, path: string): Loaded => {
   const named = namedIn(db);
   const restored = named && readSnapshot(snapshotPath(path), named);
   const after = restored ? named!.through : 0;
-  const { bytes } = db.prepare('SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM seen WHERE id > ?').get(after) as { bytes: number };
+  const { bytes } = db
+    .prepare('SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM seen WHERE id > ?')
+    .get(after) as { bytes: number };
   const seen = restored ?? createFingerprintTable(bytes / 8);
   replaySeen(db, after, (print) => seen.add(print));
   return { seen, replayed: bytes / 8 };
@@ -60,7 +67,13 @@ export const replaySeen = (db: DatabaseSync, after: number, add: (print: bigint)
 export const writeSnapshot = (db: DatabaseSync, path: string, { seen, replayed, from }: SnapshotRequest): void => {
   const { through } = db.prepare('SELECT coalesce(max(id), 0) AS through FROM seen').get() as { through: number };
   const named = namedIn(db);
-  const behind = named ? (db.prepare('SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM seen WHERE id > ?').get(named.through) as { bytes: number }).bytes / 8 : seen.size;
+  const behind = named
+    ? (
+        db
+          .prepare('SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM seen WHERE id > ?')
+          .get(named.through) as { bytes: number }
+      ).bytes / 8
+    : seen.size;
   if (through === 0 || Math.max(behind, replayed) < from) return;
   const { segments, hasZero } = seen.shared;
   const target = snapshotPath(path);

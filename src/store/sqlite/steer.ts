@@ -31,7 +31,8 @@ const obey = (book: Book, order: Order): void => {
 
 const free = (book: Book, order: Extract<Order, { kind: 'free' }>): void => {
   const where = order.holder === null ? '' : 'AND holder = ?';
-  const sites = book.sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE state = ${SITE_LEASED} ${where}`)
+  const sites = book
+    .sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE state = ${SITE_LEASED} ${where}`)
     .all(...(order.holder === null ? [] : [order.holder])) as unknown as LeasedSite[];
   for (const site of sites) freeOne(book, site, order.counted && (order.culprit ?? site.lease) === site.lease);
 };
@@ -41,13 +42,25 @@ const freeOne = (book: Book, site: LeasedSite, counted: boolean): void => {
   const { link, tries } = JSON.parse(site.leased) as Waiting;
   const claims = counted ? tries : tries - 1;
   const givenUp = claims >= CLAIMS_MAX;
-  if (givenUp) writePage(book, site.id, { page: unansweredPage({ link, tries: claims, outcome: 'gave-up', at: now }), place: null });
+  if (givenUp)
+    writePage(book, site.id, {
+      page: unansweredPage({ link, tries: claims, outcome: 'gave-up', at: now }),
+      place: null,
+    });
   else putFirst(book, site, [{ link, tries: claims }]);
   // A full delay from now: the call of the visit that died may have left a moment ago.
   const dueAt = now + site.delay_ms;
-  book.sql(`UPDATE site SET state = ?, waiting = waiting + ?, due_at = ?, line = ?, head_at = ?,
+  book
+    .sql(`UPDATE site SET state = ?, waiting = waiting + ?, due_at = ?, line = ?, head_at = ?,
       lease = NULL, holder = NULL, leased = NULL WHERE id = ?`)
-    .run(site.waiting > 0 || !givenUp ? SITE_WAITING : SITE_IDLE, givenUp ? 0 : 1, dueAt, site.line, site.head_at, site.id);
+    .run(
+      site.waiting > 0 || !givenUp ? SITE_WAITING : SITE_IDLE,
+      givenUp ? 0 : 1,
+      dueAt,
+      site.line,
+      site.head_at,
+      site.id,
+    );
   book.tally.leased--;
   if (!givenUp) book.tally.waiting++;
   if (site.waiting > 0 || !givenUp) book.notBefore[site.shard] = Math.min(book.notBefore[site.shard]!, dueAt);
@@ -59,7 +72,11 @@ const BACK = `iif(waiting > 0, ${SITE_WAITING}, ${SITE_IDLE})`;
 const retryParked = (book: Book): void => {
   // Not after a long back-off any more, but never before a full delay: its last call may just have left.
   const now = book.clock.now();
-  book.sql(`UPDATE site SET state = ${BACK}, failures = 0, due_at = max(?, min(due_at, ? + delay_ms)) WHERE state = ${SITE_PARKED}`).run(now, now);
+  book
+    .sql(
+      `UPDATE site SET state = ${BACK}, failures = 0, due_at = max(?, min(due_at, ? + delay_ms)) WHERE state = ${SITE_PARKED}`,
+    )
+    .run(now, now);
   book.tally.waiting += book.tally.parked;
   book.tally.parked = 0;
   book.tally.sitesParked = 0;
@@ -68,8 +85,10 @@ const retryParked = (book: Book): void => {
 
 const releaseHeld = (book: Book, sitePagesMax: number | null): void => {
   const below = sitePagesMax ?? Number.MAX_SAFE_INTEGER;
-  const { sites, links } = book.sql(`SELECT count(*) AS sites, coalesce(sum(waiting), 0) AS links FROM site
-    WHERE state = ${SITE_HELD} AND pages < ?`).get(below) as { sites: number; links: number };
+  const { sites, links } = book
+    .sql(`SELECT count(*) AS sites, coalesce(sum(waiting), 0) AS links FROM site
+    WHERE state = ${SITE_HELD} AND pages < ?`)
+    .get(below) as { sites: number; links: number };
   if (sites === 0) return;
   book.sql(`UPDATE site SET state = ${BACK} WHERE state = ${SITE_HELD} AND pages < ?`).run(below);
   book.tally.held -= links;

@@ -51,7 +51,9 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
   let closed = false;
   const checkpointRows = options.checkpointRows ?? CHECKPOINT_ROWS;
   let rowsInWal = 0;
-  /** Records before the rows that point to them, on disk too: what a checkpoint writes is never ahead of the archive. */
+  /**
+   * Records before the rows that point to them, on disk too: what a checkpoint writes is never ahead of the archive.
+   */
   const checkpoint = (): void => {
     book.archive.sync();
     book.sql('PRAGMA wal_checkpoint(PASSIVE)').get();
@@ -59,12 +61,13 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
   };
   const run = (calls: readonly StoreCall[], onTime?: OnTime): unknown[] => {
     if (closed) throw new StoreFault('the store is closed', 'open the crawl again');
-    const work = (): unknown[] => calls.map((call) => {
-      const begun = performance.now();
-      const result = perform(book, call);
-      onTime?.(call.verb, performance.now() - begun);
-      return result;
-    });
+    const work = (): unknown[] =>
+      calls.map((call) => {
+        const begun = performance.now();
+        const result = perform(book, call);
+        onTime?.(call.verb, performance.now() - begun);
+        return result;
+      });
     if (calls.every((call) => call.verb === 'census')) return work();
     try {
       const begun = performance.now();
@@ -95,7 +98,11 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
       closed = true;
       try {
         book.archive.close();
-        writeSnapshot(book.db, options.path, { seen: book.seen, replayed, from: options.snapshotFrom ?? SNAPSHOT_FROM });
+        writeSnapshot(book.db, options.path, {
+          seen: book.seen,
+          replayed,
+          from: options.snapshotFrom ?? SNAPSHOT_FROM,
+        });
       } finally {
         book.db.close();
       }
@@ -105,12 +112,18 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
 
 const perform = (book: Book, call: StoreCall): unknown => {
   switch (call.verb) {
-    case 'admit': return admit(book, call.links, call.siteWaitingMax);
-    case 'claim': return claim(book, call.ask);
-    case 'settle': return settle(book, call.settlements);
-    case 'steer': return steer(book, call.orders);
-    case 'census': return censusOf(book.sql, { tally: book.tally, shards: book.shards, now: book.clock.now() }) satisfies Census;
-    default: return call satisfies never;
+    case 'admit':
+      return admit(book, call.links, call.siteWaitingMax);
+    case 'claim':
+      return claim(book, call.ask);
+    case 'settle':
+      return settle(book, call.settlements);
+    case 'steer':
+      return steer(book, call.orders);
+    case 'census':
+      return censusOf(book.sql, { tally: book.tally, shards: book.shards, now: book.clock.now() }) satisfies Census;
+    default:
+      return call satisfies never;
   }
 };
 
@@ -120,16 +133,24 @@ const open = (options: SqliteStoreOptions): { book: Book; replayed: number } => 
     db = openDatabase(options.path, options.shards);
     const version = versionOf(db);
     if (version !== SCHEMA_VERSION) {
-      throw new StoreFault(`the store "${options.path}" has layout ${version}, this program knows ${SCHEMA_VERSION}`,
-        'use the version of gossamer that made it');
+      throw new StoreFault(
+        `the store "${options.path}" has layout ${version}, this program knows ${SCHEMA_VERSION}`,
+        'use the version of gossamer that made it',
+      );
     }
     const shards = shardsIn(db);
     if (options.shards !== undefined && shards !== options.shards) {
-      throw new StoreFault(`the store "${options.path}" has ${shards} shards, but crawl.json says ${options.shards}`, 'restore crawl.json from a copy; "gossamer migrate" changes the number');
+      throw new StoreFault(
+        `the store "${options.path}" has ${shards} shards, but crawl.json says ${options.shards}`,
+        'restore crawl.json from a copy; "gossamer migrate" changes the number',
+      );
     }
     const { moment, archive } = readTally(db);
     const { seen, replayed } = loadSeen(db, options.path);
-    return { book: openBook({ db, shards, clock: options.clock(moment), archive: options.archive(archive), seen }), replayed };
+    return {
+      book: openBook({ db, shards, clock: options.clock(moment), archive: options.archive(archive), seen }),
+      replayed,
+    };
   } catch (error) {
     db?.close();
     throw storeFault(error);

@@ -25,9 +25,22 @@ export interface Tally {
 }
 
 export const emptyTally = (): Tally => ({
-  waiting: 0, leased: 0, parked: 0, held: 0, settled: {}, forgotten: 0, pages: 0,
-  sites: 0, sitesParked: 0, sitesHeld: 0, changes: 0, lease: 0, moment: 0,
-  archive: { file: '', bytes: 0 }, archivedBytes: 0, marks: {},
+  waiting: 0,
+  leased: 0,
+  parked: 0,
+  held: 0,
+  settled: {},
+  forgotten: 0,
+  pages: 0,
+  sites: 0,
+  sitesParked: 0,
+  sitesHeld: 0,
+  changes: 0,
+  lease: 0,
+  moment: 0,
+  archive: { file: '', bytes: 0 },
+  archivedBytes: 0,
+  marks: {},
 });
 
 export const countSettled = (tally: Tally, outcome: OutcomeName): void => {
@@ -36,4 +49,8 @@ export const countSettled = (tally: Tally, outcome: OutcomeName): void => {
 };
 
 /** To be put back if the transaction fails. */
-export const copyTally = (tally: Tally): Tally => ({ ...tally, settled: { ...tally.settled }, marks: { ...tally.marks } });
+export const copyTally = (tally: Tally): Tally => ({
+  ...tally,
+  settled: { ...tally.settled },
+  marks: { ...tally.marks },
+});

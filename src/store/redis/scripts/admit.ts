@@ -8,7 +8,10 @@ export const BLOCK_CHARS_MAX = 2_000;
 
 export { PRINTS_PER_BUCKET } from './seen.ts';
 
-/** Puts what is new into lines: `s.head` and `s.tail` of the site that is open, as blocks that `texts` writes; `s.w` has counted them. */
+/**
+ * Puts what is new into lines: `s.head` and `s.tail` of the site that is open, as blocks that `texts` writes; `s.w` has
+ * counted them.
+ */
 export const GROW = `
 local site, s, dueNow, found = nil, nil, {}, {}
 local function open(name)
@@ -53,7 +56,9 @@ end
  *
  * Answers: next moments as all do; admitted, seen, forgotten; sites that are full.
  */
-export const ADMIT = script(['count', 'due', 'lease'], `
+export const ADMIT = script(
+  ['count', 'due', 'lease'],
+  `
 ${MANY}${COUNTERS}${LINE}${NEXT}${SEEN}${KNOW}
 local most = tonumber(ARGV[4]) or math.huge
 local admitted, known, forgotten, full = 0, 0, 0, {}
@@ -103,4 +108,5 @@ writeCounters()
 if admitted > 0 then writeSizes() end
 local at, dueAt, endsAt = moments()
 return { at, dueAt, endsAt, admitted, known, forgotten, full }
-`);
+`,
+);

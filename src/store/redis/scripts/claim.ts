@@ -2,7 +2,9 @@
 
 import { COUNTERS, FREE, IN_STORE, MANY, NEXT, script, type Pieces } from './parts.ts';
 
-/** Leases that ran out and are freed, and sites over their budget and held, by one call: the others wait for the next. */
+/**
+ * Leases that ran out and are freed, and sites over their budget and held, by one call: the others wait for the next.
+ */
 const FREED_MAX = 200;
 const LOOKED_AT_MAX = 1_000;
 
@@ -15,7 +17,10 @@ const LOOKED_AT_MAX = 1_000;
  * Answers: next moments; visits, each: site, lease, when it runs out, link, where it was found, dueAt, delay, crawl
  * delay, response time and failures of the site before, rules of the origin (or empty); links given up.
  */
-export const claimScript = ({ line, lease }: Pieces) => script(['count', 'due', 'lease', 'leased', 'held', 'robots', 'gone'], `
+export const claimScript = ({ line, lease }: Pieces) =>
+  script(
+    ['count', 'due', 'lease', 'leased', 'held', 'robots', 'gone'],
+    `
 ${MANY}${COUNTERS}${NEXT}${line}${lease}${FREE}
 local wanted, leastDelay, pagesMax, leaseMs = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]) or math.huge, tonumber(ARGV[7])
 local holder, shards, shard, claimsMax = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
@@ -78,6 +83,7 @@ if #visits + done > 0 then add('changes', 1) end
 writeCounters()
 local at, dueAt, endsAt = moments()
 return { at, dueAt, endsAt, visits, given }
-`);
+`,
+  );
 
 export const CLAIM = claimScript(IN_STORE);

@@ -3,8 +3,8 @@
 import type { Pieces } from './parts.ts';
 
 /**
- * A reference is `file offset from to`, lines from..to-1 of the block at that offset; then how often they were claimed, if
- * any was: `3` for all, or `;7=1;12=2` by their number in the block. `o` of a site is the next line of its first
+ * A reference is `file offset from to`, lines from..to-1 of the block at that offset; then how often they were claimed,
+ * if any was: `3` for all, or `;7=1;12=2` by their number in the block. `o` of a site is the next line of its first
  * reference; 0 when none of it is taken.
  */
 const FILE_LINE = `
@@ -56,7 +56,10 @@ local function readLease(site) return parseLease(redis.call('HGET', leased, site
 local function memberOf(l) return string.match(l.holder, '^[^/]*') end
 `;
 
-/** How many lines of each file are referred to, from lines of sites, leases and links given up: a file without is deleted. */
+/**
+ * How many lines of each file are referred to, from lines of sites, leases and links given up: a file without is
+ * deleted.
+ */
 export const FILES = `
 local files, referred = tag .. 'files', {}
 -- false for an opening before the last; a server that was set back to a state before this one learns of it again

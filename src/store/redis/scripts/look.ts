@@ -3,7 +3,9 @@
 import { script } from './parts.ts';
 import { SEEN } from './seen.ts';
 
-/** A site for people; a script with the key `leased`. A URL; or, where lines lie in files: file, offset, line, tries. */
+/**
+ * A site for people; a script with the key `leased`. A URL; or, where lines lie in files: file, offset, line, tries.
+ */
 const VIEW = `
 local function firstOf(site, o)
   local block = redis.call('LINDEX', tag .. 'line:' .. site, 0)
@@ -26,16 +28,23 @@ end
 `;
 
 /** KEYS leased. ARGV tag, time, member; site. Answers: its view; empty when it is not known. */
-export const SITE = script(['leased'], `
+export const SITE = script(
+  ['leased'],
+  `
 ${VIEW}
 return viewOf(ARGV[4])
-`, 'no-writes');
+`,
+  'no-writes',
+);
 
 /**
- * KEYS sites, leased. ARGV tag, time, member; where to begin in the list of all sites; how many to look at; only those with this text in
+ * KEYS sites, leased. ARGV tag, time, member; where to begin in the list of all sites; how many to look at; only those
+ * with this text in
  *      their name. Answers: how many were looked at; their views.
  */
-export const SITES = script(['sites', 'leased'], `
+export const SITES = script(
+  ['sites', 'leased'],
+  `
 ${VIEW}
 local from, views = tonumber(ARGV[4]), {}
 local names = redis.call('LRANGE', sites, from, from + tonumber(ARGV[5]) - 1)
@@ -43,25 +52,38 @@ for _, name in ipairs(names) do
   if string.find(name, ARGV[6], 1, true) then views[#views + 1] = viewOf(name) end
 end
 return { #names, views }
-`, 'no-writes');
+`,
+  'no-writes',
+);
 
-/** KEYS sites. ARGV tag, time, member; where to begin; how many to look at; text. Answers: how many were looked at; how many have it in their name. */
-export const SITES_NAMED = script(['sites'], `
+/**
+ * KEYS sites. ARGV tag, time, member; where to begin; how many to look at; text. Answers: how many were looked at; how
+ * many have it in their name.
+ */
+export const SITES_NAMED = script(
+  ['sites'],
+  `
 local from, n = tonumber(ARGV[4]), 0
 local names = redis.call('LRANGE', sites, from, from + tonumber(ARGV[5]) - 1)
 for _, name in ipairs(names) do
   if string.find(name, ARGV[6], 1, true) then n = n + 1 end
 end
 return { #names, n }
-`, 'no-writes');
+`,
+  'no-writes',
+);
 
 /**
- * KEYS count, leased. ARGV tag, time, member; site; URL; its fingerprint; blocks at the most; block of the line to begin with (0 first).
+ * KEYS count, leased. ARGV tag, time, member; site; URL; its fingerprint; blocks at the most; block of the line to
+ * begin with (0 first).
  *
- * Answers: the view of the site; its lease as it is written, or empty; 1 if the URL is known; where it was found and the link as in the
- * block, if it is in one of these blocks; links looked at, that one included; 1 if there are blocks behind these, 2 if the line lies in files.
+ * Answers: the view of the site; its lease as it is written, or empty; 1 if the URL is known; where it was found and
+ * the link as in the block, if it is in one of these blocks; links looked at, that one included; 1 if there are blocks
+ * behind these, 2 if the line lies in files.
  */
-export const LINK = script(['count', 'leased'], `
+export const LINK = script(
+  ['count', 'leased'],
+  `
 ${VIEW}${SEEN}
 local site, url, print, most, from = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
 local view = viewOf(site)
@@ -89,9 +111,15 @@ for i = from, last, 50 do
   end
 end
 return { view, lease, known, {}, looked, redis.call('LLEN', key) > from + most and 1 or 0 }
-`, 'no-writes');
+`,
+  'no-writes',
+);
 
 /** KEYS robots. ARGV tag, time, member; origin. Answers: its rules, or nil. */
-export const RULES_OF = script(['robots'], `
+export const RULES_OF = script(
+  ['robots'],
+  `
 return redis.call('HGET', robots, ARGV[4])
-`, 'no-writes');
+`,
+  'no-writes',
+);

@@ -62,7 +62,10 @@ local function writeCounters()
 end
 `;
 
-/** With these three every answer begins: the time, when the next site is due, when the next lease runs out (empty for never). */
+/**
+ * With these three every answer begins: the time, when the next site is due, when the next lease runs out (empty for
+ * never).
+ */
 export const NEXT = `
 local function moments()
   local site = redis.call('ZRANGE', due, 0, 0, 'WITHSCORES')
@@ -106,7 +109,9 @@ local function putFirst(site, o, blocks)
 end
 `;
 
-/** A lease as it is written: its number, when it runs out (- for never), its link; where that was found; who holds it. */
+/**
+ * A lease as it is written: its number, when it runs out (- for never), its link; where that was found; who holds it.
+ */
 export const LEASE = `
 local function parseLease(text)
   if not text then return nil end
@@ -147,8 +152,8 @@ local function pushLast(site, block) redis.call('RPUSH', tag .. 'line:' .. site,
 };
 
 /**
- * Free a lease: its link waits again, at the head, and its site a full delay from \`at\`. With \`claimsMax\` tries behind it
- * the link is given up instead, and put on the list of the member that must write its row.
+ * Free a lease: its link waits again, at the head, and its site a full delay from \`at\`. With \`claimsMax\` tries
+ * behind it the link is given up instead, and put on the list of the member that must write its row.
  */
 export const FREE = `
 local given = {}

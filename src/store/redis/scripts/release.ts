@@ -7,11 +7,14 @@ const SITES_MAX = 500;
 
 /**
  * KEYS count, due, lease, parked, held
- * ARGV tag, time, member; \`parked\` or \`held\`; held sites with fewer pages only (empty for all); where to go on (0 first)
+ * ARGV tag, time, member; \`parked\` or \`held\`; held sites with fewer pages only (empty for all); where to go on (0
+ * first)
  *
  * Answers: next moments; where to go on, 0 at the end.
  */
-export const RELEASE = script(['count', 'due', 'lease', 'parked', 'held'], `
+export const RELEASE = script(
+  ['count', 'due', 'lease', 'parked', 'held'],
+  `
 ${COUNTERS}${NEXT}
 local fromParked, below = ARGV[4] == 'parked', tonumber(ARGV[5]) or math.huge
 local from = fromParked and parked or held
@@ -40,4 +43,5 @@ end
 writeCounters()
 local at, dueAt, endsAt = moments()
 return { at, dueAt, endsAt, part[1] }
-`);
+`,
+);

@@ -4,16 +4,20 @@ import { COUNTERS, IN_STORE, MANY, NEXT, script, type Pieces } from './parts.ts'
 
 /**
  * KEYS count, due, lease, leased, parked, robots, batch
- * ARGV tag, time, member; number of the batch; JSON: a list of settlements, each: site, lease, fate, dueAt, delay, crawl
+ * ARGV tag, time, member; number of the batch; JSON: a list of settlements, each: site, lease, fate, dueAt, delay,
+ * crawl
  *      delay, response time, failures, 1 if parked, outcome (empty if not settled), 1 if a server answered, bytes
  *      archived, origin and its rules (empty for none)
  *      where lines lie in files also: references per site above which they are merged; lines of a full block
  *
- * Answers: next moments; the numbers (from 1) of those that were refused, as text; or -1 for a batch older than the last.
- * The answer to the last batch of a member is remembered: asked again, it is given again, and nothing else happens.
- * Where lines lie in files also: sites with many references.
+ * Answers: next moments; the numbers (from 1) of those that were refused, as text; or -1 for a batch older than the
+ * last. The answer to the last batch of a member is remembered: asked again, it is given again, and nothing else
+ * happens. Where lines lie in files also: sites with many references.
  */
-export const settleScript = ({ line, lease, push, settled, written, answer }: Pieces) => script(['count', 'due', 'lease', 'leased', 'parked', 'robots', 'batch'], `
+export const settleScript = ({ line, lease, push, settled, written, answer }: Pieces) =>
+  script(
+    ['count', 'due', 'lease', 'leased', 'parked', 'robots', 'batch'],
+    `
 ${MANY}${COUNTERS}${NEXT}${line}${lease}${push}
 local number = tonumber(ARGV[4])
 local last, answer = string.match(redis.call('HGET', batch, member) or '0 ', '^(%d+) (.*)$')
@@ -85,6 +89,7 @@ if tonumber(last) < number then
 end
 local at, dueAt, endsAt = moments()
 return { at, dueAt, endsAt, answer${answer} }
-`);
+`,
+  );
 
 export const SETTLE = settleScript(IN_STORE);

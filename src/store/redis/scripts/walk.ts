@@ -4,23 +4,29 @@ import { script } from './parts.ts';
 
 /**
  * KEYS count, due, lease, leased, parked, held, sites, batch. ARGV tag, time, member.
- * Answers: how many sites, due ones, leases (by their end; by site), parked and held ones there are; all counters; for each member the last batch that it
- * settled here.
+ * Answers: how many sites, due ones, leases (by their end; by site), parked and held ones there are; all counters; for
+ * each member the last batch that it settled here.
  */
-export const SHARD = script(['count', 'due', 'lease', 'leased', 'parked', 'held', 'sites', 'batch'], `
+export const SHARD = script(
+  ['count', 'due', 'lease', 'leased', 'parked', 'held', 'sites', 'batch'],
+  `
 return {
   { redis.call('LLEN', sites), redis.call('ZCARD', due), redis.call('ZCARD', lease), redis.call('HLEN', leased), redis.call('SCARD', parked), redis.call('SCARD', held) },
   redis.call('HGETALL', count), redis.call('HGETALL', batch),
 }
-`, 'no-writes');
+`,
+  'no-writes',
+);
 
 /**
  * KEYS due, lease, leased, parked, held, sites. ARGV tag, time, member; where to begin in the list of sites; how many.
- * Answers: for each site its name, state, waiting, pages, dueAt, delay, crawl delay, response time, failures, where its line begins; its lease as
- * it is written; its place among the due ones, and among the leases (empty for none); 1 if it is among the parked, the held, the sites that its lease's
- * member has; how many blocks its line has.
+ * Answers: for each site its name, state, waiting, pages, dueAt, delay, crawl delay, response time, failures, where its
+ * line begins; its lease as it is written; its place among the due ones, and among the leases (empty for none); 1 if it
+ * is among the parked, the held, the sites that its lease's member has; how many blocks its line has.
  */
-export const SITE_ROWS = script(['due', 'lease', 'leased', 'parked', 'held', 'sites'], `
+export const SITE_ROWS = script(
+  ['due', 'lease', 'leased', 'parked', 'held', 'sites'],
+  `
 local from, rows = tonumber(ARGV[4]), {}
 for i, site in ipairs(redis.call('LRANGE', sites, from, from + tonumber(ARGV[5]) - 1)) do
   local row = { site }
@@ -37,13 +43,17 @@ for i, site in ipairs(redis.call('LRANGE', sites, from, from + tonumber(ARGV[5])
   rows[i] = row
 end
 return rows
-`, 'no-writes');
+`,
+  'no-writes',
+);
 
 /**
- * KEYS count. ARGV tag, time, member; blocks at the most; then for each site: its name, the block of its line to begin with.
- * Answers: the blocks of each, until there are as many as wanted.
+ * KEYS count. ARGV tag, time, member; blocks at the most; then for each site: its name, the block of its line to begin
+ * with. Answers: the blocks of each, until there are as many as wanted.
  */
-export const BLOCKS = script(['count'], `
+export const BLOCKS = script(
+  ['count'],
+  `
 local left, lines = tonumber(ARGV[4]), {}
 for i = 5, #ARGV, 2 do
   if left <= 0 then break end
@@ -53,21 +63,44 @@ for i = 5, #ARGV, 2 do
   lines[#lines + 1] = blocks
 end
 return lines
-`, 'no-writes');
+`,
+  'no-writes',
+);
 
-/** KEYS count. ARGV tag, time, member; the set to begin with, and the one to end before. Answers: the fingerprints of each. */
-export const PRINTS = script(['count'], `
+/**
+ * KEYS count. ARGV tag, time, member; the set to begin with, and the one to end before. Answers: the fingerprints of
+ * each.
+ */
+export const PRINTS = script(
+  ['count'],
+  `
 local sets = {}
 for n = tonumber(ARGV[4]), tonumber(ARGV[5]) - 1 do sets[#sets + 1] = redis.call('SMEMBERS', tag .. 'seen:' .. n) end
 return sets
-`, 'no-writes');
+`,
+  'no-writes',
+);
 
-/** KEYS robots. ARGV tag, time, member; where to go on (0 first); about how many. Answers: where to go on (0 at the end); origins and rules in turn. */
-export const RULES_FROM = script(['robots'], `
+/**
+ * KEYS robots. ARGV tag, time, member; where to go on (0 first); about how many. Answers: where to go on (0 at the
+ * end); origins and rules in turn.
+ */
+export const RULES_FROM = script(
+  ['robots'],
+  `
 return redis.call('HSCAN', robots, ARGV[4], 'COUNT', ARGV[5])
-`, 'no-writes');
+`,
+  'no-writes',
+);
 
-/** KEYS count. ARGV tag, time, member; a member. Answers: links given up whose rows it has not written; how many sites it leases. */
-export const OF_MEMBER = script(['count'], `
+/**
+ * KEYS count. ARGV tag, time, member; a member. Answers: links given up whose rows it has not written; how many sites
+ * it leases.
+ */
+export const OF_MEMBER = script(
+  ['count'],
+  `
 return { redis.call('LRANGE', tag .. 'gone:' .. ARGV[4], 0, -1), redis.call('SCARD', tag .. 'mine:' .. ARGV[4]) }
-`, 'no-writes');
+`,
+  'no-writes',
+);
