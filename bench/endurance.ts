@@ -167,7 +167,7 @@ const checks = [
 ];
 const head =
   `A crawl of the small web (pages of 60 KB) at full speed for ${values.minutes} minutes, ${CRAWL_SLOTS} concurrent visits, everything on, metrics read every 5 s; ${availableParallelism()} cores, which the small web shares, Node ${process.version}. ` +
-  `${whole(Number(end['pages']))} pages were fetched.`;
+  `${whole(Number(end.pages))} pages were fetched.`;
 const text = [
   head,
   '',

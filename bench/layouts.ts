@@ -60,7 +60,7 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
         },
         take: (site) => {
           const row = first.get(site);
-          if (row) drop.run(site, row['n'] as number);
+          if (row) drop.run(site, row.n as number);
           count.run(-1, site);
         },
       };

@@ -65,8 +65,8 @@ try {
       FROM pg_class c JOIN pg_stat_all_tables s ON s.relid = c.oid WHERE c.relkind = 'r' AND c.relnamespace = 'gossamer_bloat'::regnamespace`,
     );
     const cells = TABLES.map((name) => {
-      const row = rows.find((one) => one['name'] === name)! as Record<string, number>;
-      return `${writeBytes(row['heap']!)} + ${writeBytes(row['indexes']!)}${name === 'site' || name === 'block' ? ` (${row['vacuums']} vacuums)` : ''}`;
+      const row = rows.find((one) => one.name === name)! as Record<string, number>;
+      return `${writeBytes(row.heap!)} + ${writeBytes(row.indexes!)}${name === 'site' || name === 'block' ? ` (${row.vacuums} vacuums)` : ''}`;
     });
     const { waiting } = await store.census();
     console.log(

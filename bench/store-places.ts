@@ -142,7 +142,7 @@ const postgres = async (dir: string): Promise<StorePlace> => {
     kind: 'postgres',
     url,
     dir,
-    setup: `PostgreSQL ${String(row?.['server_version']).split(' ')[0]} with its defaults (fsync on, shared_buffers 128MB)`,
+    setup: `PostgreSQL ${String(row?.server_version).split(' ')[0]} with its defaults (fsync on, shared_buffers 128MB)`,
     serverCpuMs: async () => server.cpuMs(),
     kept: async () => {
       const rows = (await server.query(

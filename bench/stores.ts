@@ -88,13 +88,13 @@ interface Level {
 const lanesOf = (kind: StoreKind): number => (kind === 'sqlite' ? 1 : Number(values.lanes));
 
 /** Does it so often, some at a time; answers with the sum of what each answers. */
-const inLanes = async (lanes: number, times: number, work: () => Promise<number | void>): Promise<number> => {
+const inLanes = async (lanes: number, times: number, work: () => Promise<unknown>): Promise<number> => {
   let left = times;
   let sum = 0;
   const lane = async (): Promise<void> => {
     while (left-- > 0) {
-      const done = (await work()) ?? 0; // first: other lanes add to the sum meanwhile
-      sum += done;
+      const done = await work(); // first: other lanes add to the sum meanwhile
+      if (typeof done === 'number') sum += done;
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-const file = process.env['GOSSAMER_USAGE'];
+const file = process.env.GOSSAMER_USAGE;
 if (file && isMainThread) {
   process.on('exit', () => {
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();

@@ -7,4 +7,4 @@ if (major < 24) {
   );
   process.exit(2);
 }
-import('./launch.js').then(({ launch }) => launch(process.argv.slice(2)));
+void import('./launch.js').then(({ launch }) => launch(process.argv.slice(2)));

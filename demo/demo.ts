@@ -91,7 +91,7 @@ console.log(`\nLook at it yourself:
   npm run gossamer -- pages ${DIR} --outcome robots-denied --limit 5
   zcat ${DIR}/warc/*.warc.gz | less`);
 if (Object.values(faults).some((n) => n > 0)) {
-  if (process.env['GOSSAMER_DEBUG'])
+  if (process.env.GOSSAMER_DEBUG)
     console.log(
       JSON.stringify(
         { ...report, tooEarly: report.tooEarly.slice(0, 5), missing: report.missing.slice(0, 20) },

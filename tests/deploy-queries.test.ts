@@ -67,13 +67,13 @@ test('every alert has a case in which it fires and one in which it does not, and
       own.some(({ exp_alerts }) => exp_alerts.length === 0),
       `${alert} is never silent in a test`,
     );
-    assert.match(labels['severity'] ?? '', /^(?:warning|critical)$/, alert);
+    assert.match(labels.severity ?? '', /^(?:warning|critical)$/, alert);
     assert.match(
-      annotations['summary'] ?? '',
+      annotations.summary ?? '',
       /\{\{ \$labels\.instance \}\}/,
       `${alert} must say which crawler it is about`,
     );
-    assert.ok((annotations['description'] ?? '').length > 100, `${alert} must say what to do`);
+    assert.ok((annotations.description ?? '').length > 100, `${alert} must say what to do`);
   }
 });
 
@@ -180,8 +180,8 @@ test('the dashboards ask the datasource that is provisioned, lie where they are 
   ).services;
   assert.ok(grafana.volumes.includes(`./grafana/dashboards:${provider?.options.path}:ro`));
   assert.equal(source?.url, '$PROMETHEUS_URL');
-  assert.ok(grafana.environment['PROMETHEUS_URL']);
-  const home = grafana.environment['GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH'] ?? '';
+  assert.ok(grafana.environment.PROMETHEUS_URL);
+  const home = grafana.environment.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH ?? '';
   assert.equal(dirname(home), provider?.options.path);
   assert.ok(existsSync(join(DEPLOY, 'grafana/dashboards', home.slice(dirname(home).length))));
 

@@ -55,7 +55,7 @@ const inFolder = <T>(story: (dir: string) => T): T => {
 test('the compose file runs the crawler, Redis, Prometheus and Grafana, each in a version that is named whole', () => {
   assert.deepEqual(services.map(([name]) => name).toSorted(), ['gossamer', 'grafana', 'prometheus', 'redis']);
   for (const [name, { image }] of services) assert.match(image, /:v?\d+\.\d+\.\d+(?:-[a-z]+)?$/, name);
-  assert.equal(compose.services['gossamer']?.image, `gossamer:${VERSION}`);
+  assert.equal(compose.services.gossamer?.image, `gossamer:${VERSION}`);
 });
 
 test('everything that the compose file mounts or builds from is there, and nothing of ours is mounted to be written', () => {
@@ -105,7 +105,7 @@ test('passwords and the address come from the environment, and without them the 
 });
 
 test('the crawler of the compose file is started with flags that exist, serves metrics where Prometheus asks, and has time to stop', () => {
-  const { command = [], stop_grace_period: grace = '' } = compose.services['gossamer']!;
+  const { command = [], stop_grace_period: grace = '' } = compose.services.gossamer!;
   const flags = command.filter((word) => word.startsWith('--')).map((word) => word.slice(2));
   assert.deepEqual(
     flags.filter((flag) => !SETTING_FLAGS.some(({ name }) => name === flag)),

@@ -178,7 +178,7 @@ test('a JSON line has every column by its name, numbers as numbers and what a ho
     PAGE_COLUMNS.map(({ name }) => name),
   );
   assert.deepEqual(
-    [line['time'], line['duration_ms'], line['status'], line['noindex'], line['extracted'], line['warc_file']],
+    [line.time, line.duration_ms, line.status, line.noindex, line.extracted, line.warc_file],
     ['2026-11-15T20:45:01.999Z', 12.5, null, true, { a: [1] }, null],
   );
   assert.equal(jsonLines.head(PAGE_COLUMNS), '');
@@ -273,7 +273,7 @@ for (const keep of ['all', 'text'] as const) {
 
     const others: string[] = [];
     for await (const line of new CDXIndexer({}).iterIndex([{ filename: 'f', reader: [group.bytes] as never }]))
-      others.push(String(line['mime']));
+      others.push(String(line.mime));
     assert.ok(!others.includes('application/warc-fields'), 'an index made by others passes over it');
   });
 }

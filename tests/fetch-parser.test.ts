@@ -132,10 +132,10 @@ test('repeated fields are joined, whatever their case', () => {
 
 test('a field named __proto__ is a field like any other', () => {
   const headers = read('HTTP/1.1 200 OK\r\n__proto__: a\r\n__proto__: b\r\nconstructor: c\r\n\r\n').head?.headers;
-  assert.equal(headers?.['__proto__'], 'a, b');
-  assert.equal(headers?.['constructor'], 'c');
-  assert.equal(headers?.['toString'], undefined);
-  assert.equal(({} as Record<string, unknown>)['a'], undefined);
+  assert.deepEqual(Object.entries(headers ?? {})[0], ['__proto__', 'a, b']);
+  assert.equal(headers?.constructor, 'c');
+  assert.equal(headers?.toString, undefined);
+  assert.equal(({} as Record<string, unknown>).a, undefined);
 });
 
 test('a head over its ceiling is refused, however it comes', () => {

@@ -50,7 +50,7 @@ test('a line of the file is one JSON object: time, level, message, and what is k
   log('info', 'run begins', { settings: { email: 'a@example.org', connectTo: [] } });
   log('error', 'two\nlines "quoted"', { thread: 'fetch-1', status: null, tookMs: 12 });
   const [first, second] = objectsOf(path);
-  assert.match(String(first!['time']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.match(String(first!.time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   assert.deepEqual(
     { ...first, time: '' },
     { time: '', level: 'info', message: 'run begins', settings: { email: 'a@example.org', connectTo: [] } },
@@ -78,7 +78,7 @@ test('a text that is very long is cut in the file', () => {
   const { log } = logTo(path);
   log('error', 'x'.repeat(1_000_000));
   assert.ok(statSync(path).size < 10_000);
-  assert.match(String(objectsOf(path)[0]!['message']), /^x+…$/);
+  assert.match(String(objectsOf(path)[0]!.message), /^x+…$/);
 });
 
 test('the file is rolled by size, and only some older ones are kept', () => {
@@ -148,7 +148,7 @@ for (const [what, act] of [
       log('info', 'after');
       return existsSync(path);
     });
-    assert.equal(objectsOf(path)[0]!['message'], 'after');
+    assert.equal(objectsOf(path)[0]!.message, 'after');
   });
 }
 

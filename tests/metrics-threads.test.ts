@@ -114,7 +114,7 @@ for (const [name, open] of Object.entries(STORES)) {
       assert.equal(sumOf(points, 'gossamer_pages_total', { thread: 'fetch-1', outcome: 'fetched' }), 1);
       assert.deepEqual(
         sumsBy(
-          points.filter(({ labels }) => labels['thread'] === 'fetch-2'),
+          points.filter(({ labels }) => labels.thread === 'fetch-2'),
           'gossamer_pages_total',
           'outcome',
         ),

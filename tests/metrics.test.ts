@@ -74,7 +74,7 @@ test('numbers of several threads are added up, the largest is taken, or each has
   assert.equal(sumOf(points, 'gossamer_calls_total', { kind: 'page' }), 11, 'a parse thread makes no calls');
   assert.equal(sumOf(points, 'gossamer_longest_call_seconds'), 5);
   assert.deepEqual(
-    points.filter(({ name }) => name === 'gossamer_visits').map(({ labels, value }) => [labels['thread'], value]),
+    points.filter(({ name }) => name === 'gossamer_visits').map(({ labels, value }) => [labels.thread, value]),
     [
       ['fetch-1', 3],
       ['fetch-2', 4],
@@ -150,7 +150,7 @@ test('the text has HELP and TYPE once for each metric, before its series, and en
 test('label values are escaped', () => {
   assert.equal(escapeLabel('a\\b"c\nd'), 'a\\\\b\\"c\\nd');
   const [point] = readMetrics(writeMetrics([['disk_free_bytes', [only(1, { thread: 'a\\b"c\nd,e="f' })]]]));
-  assert.equal(point?.labels['thread'], 'a\\b"c\nd,e="f');
+  assert.equal(point?.labels.thread, 'a\\b"c\nd,e="f');
 });
 
 test('a rate is over the last five seconds, or what there is of them', () => {

@@ -50,7 +50,7 @@ packed.forEach(([encoding, body], at) => {
 });
 
 const long = Buffer.from(
-  '<title>Long</title>' + Array.from({ length: 40_000 }, (_, i) => `word${(i * 7919) % 1_000_003} `).join(''),
+  `<title>Long</title>${Array.from({ length: 40_000 }, (_, i) => `word${(i * 7919) % 1_000_003} `).join('')}`,
 );
 
 for (const [encoding, body] of [
@@ -303,7 +303,7 @@ test('the text of an article is what a reader sees', () => {
 test('preformatted text keeps its lines and its indentation, with one empty line at the most', () => {
   assert.match(
     find(fixture('docs.html')).text,
-    /^Prev Next\n\nif \(a < b\) \{\n    return   less;\n\n\}\n\noption\nWhat it does\nother\nmore/,
+    /^Prev Next\n\nif \(a < b\) \{\n {4}return {3}less;\n\n\}\n\noption\nWhat it does\nother\nmore/,
   );
 });
 

@@ -181,13 +181,13 @@ test('a Retry-After that says nothing is no number', () => {
 });
 
 test('the asctime form means GMT wherever we are', () => {
-  const before = process.env['TZ'];
-  process.env['TZ'] = 'Pacific/Kiritimati';
+  const before = process.env.TZ;
+  process.env.TZ = 'Pacific/Kiritimati';
   try {
     assert.equal(readRetryAfterMs('Sun Nov  6 08:49:37 1994', Date.UTC(1994, 10, 6, 8, 49, 7)), 30_000);
   } finally {
-    if (before === undefined) delete process.env['TZ'];
-    else process.env['TZ'] = before;
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
   }
 });
 

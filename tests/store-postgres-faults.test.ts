@@ -227,7 +227,7 @@ test('postgres: time is that of the server', async () => {
   const url = await server.database();
   const { store } = await open(url);
   const serverMs = async (): Promise<number> =>
-    Number((await server.query(url, 'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms'))[0]!['ms']);
+    Number((await server.query(url, 'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms'))[0]!.ms);
   const before = await serverMs();
   const times = [await store.time(), (await store.census()).now];
   const after = await serverMs();
@@ -251,7 +251,7 @@ test('postgres: a process has four connections at the most, however many calls a
     "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_faults'",
   );
   await store.close();
-  assert.ok((row!['n'] as number) <= 4 && later!['n'] === 4, `${row!['n']} and ${later!['n']}`);
+  assert.ok((row!.n as number) <= 4 && later!.n === 4, `${row!.n} and ${later!.n}`);
 });
 
 test('postgres: two processes that open a new crawl at the same time both succeed', async () => {

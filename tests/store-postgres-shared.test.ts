@@ -161,11 +161,11 @@ test('postgres: two processes never have the same site at the same time, call no
     const census = await members[1]!.store.census();
     assert.deepEqual([census.waiting, census.leased, settledTotal(census)], [0, 0, known.size]);
     const rows = await rowsOf(url);
-    assert.deepEqual(rows.map((row) => row['url']).toSorted(), [...known].toSorted());
+    assert.deepEqual(rows.map((row) => row.url).toSorted(), [...known].toSorted());
     for (const row of rows) {
       const page = toPage(row);
       if (page.outcome === 'gave-up') continue;
-      const { archive } = members.find(({ name }) => name === row['member'])!;
+      const { archive } = members.find(({ name }) => name === row.member)!;
       assert.ok(
         new TextDecoder().decode(archive.read(page.place!)).startsWith(`response ${page.url} `),
         'the record lies in the archive of the member that settled it',

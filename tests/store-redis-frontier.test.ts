@@ -134,7 +134,7 @@ test('redis-files: files are deleted once all of their links are settled', async
 });
 
 test('redis-files: after a long random walk over crashes, retries and parked sites every link was settled once, and only the last file is left', async () => {
-  const seed = Number(process.env['GOSSAMER_SEED'] ?? randomInt(1, 2 ** 31));
+  const seed = Number(process.env.GOSSAMER_SEED ?? randomInt(1, 2 ** 31));
   let state = seed;
   const below = (limit: number): number => {
     state ^= state << 13;

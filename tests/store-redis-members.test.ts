@@ -46,7 +46,7 @@ const closeMembers = async (members: readonly Member[]): Promise<void> => {
 };
 
 test('redis: two processes never have the same site, and every page is settled once between them', async () => {
-  const seed = Number(process.env['GOSSAMER_SEED'] ?? randomInt(1, 2 ** 31));
+  const seed = Number(process.env.GOSSAMER_SEED ?? randomInt(1, 2 ** 31));
   let state = seed;
   const below = (limit: number): number => {
     state ^= state << 13;

@@ -49,7 +49,7 @@ test('sqlite: the claim reads its sites from the due index, in order, without so
   const plan = db
     .prepare(`EXPLAIN QUERY PLAN ${DUE_SQL}`)
     .all(0, 0, 1)
-    .map((row) => String(row['detail']))
+    .map((row) => String(row.detail))
     .join('\n');
   db.close();
   rmSync(dir, { recursive: true });

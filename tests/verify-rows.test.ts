@@ -240,7 +240,7 @@ for (const [what, plant] of [
         "INSERT INTO meta (name, value) VALUES ('snapshot', ?)",
         '{"through":1,"crc":0,"hasZero":false,"segments":[]}',
       );
-      scene.tally((tally) => (tally['waiting'] = 1));
+      scene.tally((tally) => (tally.waiting = 1));
       await scene.verify(true);
       assert.equal(snapshotRows(scene), 1);
       plant(scene);

@@ -271,7 +271,7 @@ test('leases, an unsettled end and a file begun after it are left by a kill, and
         ['3 leased links', `${later}: begun after the settled end`, `${file}: 4 B after its settled end, at ${size}`],
       ],
     );
-    scene.tally((tally) => (tally['waiting'] = 1));
+    scene.tally((tally) => (tally.waiting = 1));
     assert.deepEqual((await scene.verify(true)).after?.left, ['3 leased links']);
     await assertGoesOn(scene);
   }));

@@ -304,7 +304,7 @@ describe('the server', () => {
     assert.match((await robots('crawl-delay')).body.toString(), /^Crawl-delay: 0\.3$/m);
     const huge = (await robots('robots-huge')).body;
     assert.ok(huge.length > 500 * 1024 && huge.subarray(0, 3).toString('hex') === 'efbbbf');
-    const away = String((await robots('robots-moved-away')).headers['location']);
+    const away = String((await robots('robots-moved-away')).headers.location);
     assert.notEqual(world.siteOf(new URL(away).host), world.siteOf(new URL(siteWith('robots-moved-away').origin).host));
     assert.match((await call(away)).body.toString(), /Disallow: \/private\//);
     const plain = new Set(
@@ -331,7 +331,7 @@ const simpleCrawl = async (server: ServedWorld, seeds: readonly string[]): Promi
   const rulesOf = async (origin: string): Promise<string | null> => {
     let reply = await call(`${origin}/robots.txt`, server);
     for (let at = `${origin}/robots.txt`; reply.status === 301; reply = await call(at, server))
-      at = new URL(String(reply.headers['location']), at).href;
+      at = new URL(String(reply.headers.location), at).href;
     if (reply.status >= 500 || reply.fault !== '') return null;
     return reply.status === 200 ? reply.body.toString().replace(/^\ufeff/, '') : '';
   };
@@ -365,7 +365,7 @@ const simpleCrawl = async (server: ServedWorld, seeds: readonly string[]): Promi
       if (!seen.has(to.href)) open.push({ url: to.href, hops });
       seen.add(to.href);
     };
-    const location = reply.headers['location'];
+    const location = reply.headers.location;
     if (location !== undefined) follow(String(location), url, step.hops + 1);
     if (!String(reply.headers['content-type']).startsWith('text/html') || reply.headers['x-robots-tag']) continue;
     for (const [href, base] of hrefsIn(reply, url)) follow(href, base, 0);

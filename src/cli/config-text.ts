@@ -85,7 +85,7 @@ export const readEntries = async (path: string, text: string, format: Format): P
       throw new UsageError(`${where}: ${name} *${node.source} stands for nothing: put it in quotes if it is a text`);
     throw new UsageError(`${where}: ${name} has values inside values: write a plain one, or a list of plain ones`);
   };
-  const valueOf = (node: ParsedNode | null, name: string): Scalar | List => {
+  const settingValue = (node: ParsedNode | null, name: string): Scalar | List => {
     const meant = resolved(node);
     if (!yaml.isSeq<ParsedNode | null>(meant)) return scalarOf(node, name);
     return { kind: 'list', where: place(node?.range[0] ?? 0), items: meant.items.map((item) => scalarOf(item, name)) };
@@ -102,7 +102,7 @@ export const readEntries = async (path: string, text: string, format: Format): P
     if (before !== undefined)
       throw new UsageError(`${where}: ${name} is given twice, first in line ${lines.linePos(before).line}`);
     seen.set(name, at);
-    return { name, where, value: valueOf(value, name) };
+    return { name, where, value: settingValue(value, name) };
   });
 };
 

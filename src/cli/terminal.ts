@@ -21,7 +21,7 @@ export const createTerminal = (
   out: NodeJS.WriteStream = process.stdout,
   err: NodeJS.WriteStream = process.stderr,
 ): Terminal => {
-  const isLive = out.isTTY === true && process.env['TERM'] !== 'dumb';
+  const isLive = out.isTTY === true && process.env.TERM !== 'dumb';
   let drawn: readonly string[] = [];
   const clear = (): string => (drawn.length > 0 ? `\x1b[${drawn.length}F\x1b[J` : '');
   const show = (lines: readonly string[]): string =>
@@ -51,7 +51,7 @@ const fit = (line: string, columns: number): string => {
   return `${stripVTControlCharacters(line).slice(0, columns - 2)}…`;
 };
 
-const colours = process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined;
+const colours = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
 const paint =
   (code: number) =>
   (text: string): string =>

@@ -43,7 +43,7 @@ export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metr
   const startedAt = (performance.timeOrigin + performance.now()) / 1_000;
   const vitals = openVitals(board.cellsOf('main', 'main'));
   const pages = openRates(() =>
-    totalsOf(board, 'pages_total', ({ labels }) => Object.hasOwn(ANSWERED_OUTCOMES, labels['outcome']!)),
+    totalsOf(board, 'pages_total', ({ labels }) => Object.hasOwn(ANSWERED_OUTCOMES, labels.outcome!)),
   );
   const parsed = openRates(() => totalsOf(board, 'parsed_total', () => true));
   const descriptors = descriptorLook(board, dir);
@@ -59,7 +59,7 @@ export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metr
       cpu_seconds_total: [only(user / 1e6, { mode: 'user' }), only(system / 1e6, { mode: 'system' })],
       open_descriptors: descriptors(),
       thread_restarts_total: [only(restarts)],
-      phase: metricOf('phase').labels!['phase']!.map((one) => only(one === phase ? 1 : 0, { phase: one })),
+      phase: metricOf('phase').labels!.phase!.map((one) => only(one === phase ? 1 : 0, { phase: one })),
       start_time_seconds: [only(startedAt)],
     };
   };
@@ -121,10 +121,10 @@ const descriptorLook = (board: Board, dir: string): (() => readonly Series[]) =>
   const look = (): Descriptors | null =>
     countDescriptors(
       {
-        http: sum('sockets', ({ labels }) => labels['scheme'] === 'http'),
-        https: sum('sockets', ({ labels }) => labels['scheme'] === 'https'),
+        http: sum('sockets', ({ labels }) => labels.scheme === 'http'),
+        https: sum('sockets', ({ labels }) => labels.scheme === 'https'),
         // A database in the directory is no socket.
-        store: sum('store_connections', ({ labels }) => labels['store'] !== 'sqlite'),
+        store: sum('store_connections', ({ labels }) => labels.store !== 'sqlite'),
       },
       isOfStore,
     );

@@ -143,7 +143,7 @@ const checkParts = async (
     found.add({ kind: 'database', file: FILES.store, says: `${FILES.store}: the log of known URLs cannot be read` });
   if (tally === null || found.byKind.database) return { found, figures, plan: null };
 
-  const seedLines = await checkSeedFile(dir, tally.marks['seeds'] ?? 0, found);
+  const seedLines = await checkSeedFile(dir, tally.marks.seeds ?? 0, found);
   const known =
     tally.waiting +
     tally.leased +

@@ -31,7 +31,7 @@ export const frame = (head: ResponseHead): Framing => {
 const UNTIL_CLOSE: Framing = { kind: 'close', lengthBytes: 0, reusable: false };
 
 const staysOpen = ({ headers, persists }: ResponseHead): boolean => {
-  const connection = headers['connection'];
+  const connection = headers.connection;
   if (connection === undefined) return persists;
   const options = connection
     .toLowerCase()

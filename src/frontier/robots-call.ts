@@ -73,7 +73,7 @@ export const askRobots = async (
         return known({ verdict, rules, crawlDelayMs }, sitemaps);
       }
       case 'follow': {
-        const target = canonicalize(exchange.headers['location'] ?? '', url);
+        const target = canonicalize(exchange.headers.location ?? '', url);
         if (typeof target === 'string') return allowAll(); // leads nowhere: as if there were none
         url = target.url;
         break;

@@ -245,7 +245,7 @@ const answered = async (parts: VisitParts, course: Course, exchange: Answered): 
     parsed,
     robots: course.rule,
     outcome: outcome === 'redirected' && !target ? 'redirect-loop' : outcome,
-    redirect: target?.url ?? (status >= 300 && status < 400 ? (exchange.headers['location'] ?? '') : ''),
+    redirect: target?.url ?? (status >= 300 && status < 400 ? (exchange.headers.location ?? '') : ''),
   });
   const links = target?.link ? [target.link] : findings ? await routed(parts, link, findings) : [];
   return { fate: 'settled', event, page, links, records: parsed.records };
@@ -254,7 +254,7 @@ const answered = async (parts: VisitParts, course: Course, exchange: Answered): 
 const outcomeOf = (parts: VisitParts, link: Link, exchange: Answered): OutcomeName => {
   const { status, headers } = exchange;
   if (status >= 200 && status < 300) return isRead(parts, link, exchange) ? 'fetched' : 'body-skipped';
-  if (status >= 300 && status < 400) return headers['location'] === undefined ? 'odd-status' : 'redirected';
+  if (status >= 300 && status < 400) return headers.location === undefined ? 'odd-status' : 'redirected';
   if (status >= 400 && status < 500) return 'client-error';
   return status >= 500 && status < 600 ? 'server-error' : 'odd-status';
 };
@@ -265,7 +265,7 @@ const redirectTarget = (
   link: Link,
   exchange: Answered,
 ): { url: string; link: Link | null } | null => {
-  const target = canonicalize(exchange.headers['location']!, link.url);
+  const target = canonicalize(exchange.headers.location!, link.url);
   if (typeof target === 'string' || target.url === link.url || link.hops >= REDIRECT_HOPS_MAX) return null;
   return { url: target.url, link: parts.router.redirect(link, target) };
 };

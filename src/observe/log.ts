@@ -21,9 +21,7 @@ export interface Fields {
   readonly [name: string]: JsonValue | undefined;
 }
 
-export interface Log {
-  (level: Level, message: string, fields?: Fields): void;
-}
+export type Log = (level: Level, message: string, fields?: Fields) => void;
 
 export interface LogOptions {
   readonly path: string;

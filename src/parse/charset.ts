@@ -2,7 +2,15 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
-import { CHARSET, CONTENT, createAttributes, has, HTTP_EQUIV, readAttributes, valueOf } from './html/attributes.ts';
+import {
+  CHARSET,
+  CONTENT,
+  createAttributes,
+  has,
+  HTTP_EQUIV,
+  readAttributes,
+  attributeValue,
+} from './html/attributes.ts';
 import { bogusEnd, commentEnd } from './html/skip.ts';
 import { opensMarkup } from './html/text.ts';
 
@@ -126,8 +134,10 @@ const metaLabel = (head: string): string => {
   return '';
 
   function labelOf(): string {
-    if (has(tag, CHARSET)) return valueOf(tag, CHARSET);
-    return valueOf(tag, HTTP_EQUIV).toLowerCase() === 'content-type' ? charsetParameter(valueOf(tag, CONTENT)) : '';
+    if (has(tag, CHARSET)) return attributeValue(tag, CHARSET);
+    return attributeValue(tag, HTTP_EQUIV).toLowerCase() === 'content-type'
+      ? charsetParameter(attributeValue(tag, CONTENT))
+      : '';
   }
 };
 

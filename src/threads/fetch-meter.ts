@@ -65,8 +65,8 @@ export const openFetchMeter = (cells: SharedArrayBuffer): FetchMeter => {
     if (parts.tlsMs !== null) time.tls.observe(parts.tlsMs / 1_000);
     if (parts.firstByteMs !== null) time['first-byte'].observe(parts.firstByteMs / 1_000);
     time.total.observe(parts.totalMs / 1_000);
-    meter.add(network['in']!, parts.receivedBytes);
-    meter.add(network['out']!, parts.sentBytes);
+    meter.add(network.in!, parts.receivedBytes);
+    meter.add(network.out!, parts.sentBytes);
     if (parts.resumed !== null) meter.add(handshakes[parts.resumed ? 'yes' : 'no']!);
   };
 
@@ -85,12 +85,12 @@ export const openFetchMeter = (cells: SharedArrayBuffer): FetchMeter => {
       if (here) meter.add(parsedHere);
     },
     sockets: (http, https) => {
-      meter.set(sockets['http']!, http);
-      meter.set(sockets['https']!, https);
+      meter.set(sockets.http!, http);
+      meter.set(sockets.https!, https);
     },
-    waits: () => meter.add(pressure['soft']!),
+    waits: () => meter.add(pressure.soft!),
     stoppedFor: (ms) => {
-      meter.add(pressure['hard']!);
+      meter.add(pressure.hard!);
       meter.add(stopped, ms / 1_000);
     },
     now: ({ refused, longestVisitMs, longestCallMs, ...now }) => {

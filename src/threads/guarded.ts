@@ -18,7 +18,7 @@ const script = new Script('work()', { filename: 'hooks' });
 export const guarded = <T>(work: () => T, deadlineMs: number): Guarded<T> => {
   try {
     let value!: T;
-    room['work'] = (): void => void (value = work());
+    room.work = (): void => void (value = work());
     script.runInContext(room, { timeout: deadlineMs });
     return { kind: 'done', value };
   } catch (error) {
@@ -26,7 +26,7 @@ export const guarded = <T>(work: () => T, deadlineMs: number): Guarded<T> => {
       ? { kind: 'hung' }
       : { kind: 'threw', why: whyOf(error) };
   } finally {
-    room['work'] = null;
+    room.work = null;
   }
 };
 

@@ -21,7 +21,7 @@ export const loadHooks = async (path: string): Promise<Hooks> => {
 /** The names that Node cannot see in a CommonJS module are in its default export. */
 const exportsOf = (module: Record<string, unknown>): Record<string, unknown> => {
   if (HOOK_NAMES.some((name) => name in module)) return module;
-  const inner = module['default'];
+  const inner = module.default;
   return typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : module;
 };
 

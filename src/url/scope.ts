@@ -30,7 +30,7 @@ export const judgeLink = (scope: Scope, address: Address, link: Link): ScopeRefu
 export const createScope = ({ depthMax, seeded, excluded }: ScopeRules): Scope => ({
   judge(address, site, depth) {
     if (depthMax !== null && depth > depthMax) return 'too-deep';
-    if (excluded !== null && excluded.hasHostOrParent(address.host)) return 'excluded';
+    if (excluded?.hasHostOrParent(address.host)) return 'excluded';
     if (seeded !== null && !seeded.has(site)) return 'not-seeded';
     if (namesFile(address.path)) return 'not-text';
     if (isTrap(address.path)) return 'trap';

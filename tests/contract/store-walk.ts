@@ -65,7 +65,7 @@ const createDice = (seed: number): Dice => {
 
 export const walkContract = (it: Behaviour): void => {
   it('a random walk with crashes leaves every link in exactly one state, and every page settled once', async (scene) => {
-    const seed = Number(process.env['GOSSAMER_SEED'] ?? randomInt(1, 2 ** 31));
+    const seed = Number(process.env.GOSSAMER_SEED ?? randomInt(1, 2 ** 31));
     let step = 0;
     try {
       const walk: Walk = { scene, model: createModel(), dice: createDice(seed), ended: [] };

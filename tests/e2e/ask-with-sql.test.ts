@@ -51,10 +51,10 @@ test('the five questions have the answers that the pages give', () =>
       assert.deepEqual(
         errors!.map((row) => kinds.map((kind) => Number(row[kind]))),
         errors!.map((row) =>
-          kinds.map((kind) => pages.filter((one) => one.site === row['site'] && kindOf(one) === kind).length),
+          kinds.map((kind) => pages.filter((one) => one.site === row.site && kindOf(one) === kind).length),
         ),
       );
-      assert.ok(errors!.length > 5 && Number(errors![0]!['client_errors']) + Number(errors![0]!['unanswered']) > 0);
+      assert.ok(errors!.length > 5 && Number(errors![0]!.client_errors) + Number(errors![0]!.unanswered) > 0);
 
       const digests = countBy(
         fetched.filter(({ bytes }) => bytes > 0),
@@ -70,11 +70,11 @@ test('the five questions have the answers that the pages give', () =>
       assert.ok(uncrawled!.length > 0);
 
       const answered = pages.filter(({ status }) => status !== null).length;
-      assert.equal(Number(growth!.at(-1)!['so_far']), answered);
+      assert.equal(Number(growth!.at(-1)!.so_far), answered);
       assert.equal(
-        growth!.reduce((sum, row) => sum + Number(row['pages']), 0),
+        growth!.reduce((sum, row) => sum + Number(row.pages), 0),
         answered,
       );
-      assert.equal(growth!.at(-1)!['main_language'], 'en');
+      assert.equal(growth!.at(-1)!.main_language, 'en');
     });
   }));

@@ -13,7 +13,7 @@ import { assertCode, DELAY_MS, onStage, plainPlan } from '../support/stage.ts';
 
 test('through kills, every request that the small web saw is in the ledger once, and the audit finds no violation', (t) =>
   onStage(plainPlan(60, 240, 4), async (stage) => {
-    const seed = Number(process.env['GOSSAMER_KILL_SEED'] ?? Date.now() % 1_000_000);
+    const seed = Number(process.env.GOSSAMER_KILL_SEED ?? Date.now() % 1_000_000);
     const figures = await killCrawl(stage, { rounds: 5, seed });
     t.diagnostic(figuresLine(figures));
     assert.deepEqual(figures.violations.slice(0, 10), [], `again with GOSSAMER_KILL_SEED=${seed}`);

@@ -143,7 +143,7 @@ test('zsh completes commands, flags, values, files and directories, loaded as th
 
 test('zsh completes with the script as a file in its function path, too', async () => {
   const stage = shellHome(`fpath=('${elsewhere}' $fpath); autoload -Uz compinit; compinit -u`);
-  writeFileSync(join(elsewhere, '_gossamer'), texts['zsh']!);
+  writeFileSync(join(elsewhere, '_gossamer'), texts.zsh!);
   assert.deepEqual(await openZsh(stage)(['gossamer comp', 'gossamer crawl --keep=', 'gossamer crawl --seed']), [
     ['completion'],
     ['all', 'none', 'text'],

@@ -32,7 +32,7 @@ const EVERY: readonly Hit[] = [
 const SHORT: CrashPlan = { delayMs: 1_000, world: plainPlan(14, 84, 7) };
 
 test('a crawl that is killed, stopped, paused, robbed of threads, disk, descriptors or time ends complete, whole and polite', async (t) => {
-  const seed = Number(process.env['GOSSAMER_CRASH_SEED'] ?? Date.now() % 1_000_000);
+  const seed = Number(process.env.GOSSAMER_CRASH_SEED ?? Date.now() % 1_000_000);
   const possible = await possibleHits();
   for (const hit of EVERY)
     if (!possible.includes(hit)) t.diagnostic(`left out, because it is not possible here: ${hit}`);

@@ -25,7 +25,7 @@ after(endBinaries);
 
 test('gossamer-start begins a crawl, goes on with it when it is started again, and says how it is used', () =>
   onStage(plainPlan(6, 60, 20), async (stage) => {
-    const env = { ...process.env, PATH: [binOf(stage.home), process.env['PATH']].join(delimiter) };
+    const env = { ...process.env, PATH: [binOf(stage.home), process.env.PATH].join(delimiter) };
     const start = (...words: readonly string[]): Promise<Ran> =>
       runBinary(words, { command: [join(DEPLOY, 'gossamer-start')], cwd: stage.home, env });
     const config = join(stage.home, 'news.yaml');
@@ -56,7 +56,7 @@ test('gossamer understands the configuration that the compose file gives it', as
   const ran = await runBinary(['config', '--config', join(DEPLOY, 'gossamer/crawl.yaml'), '--json']);
   assertCode(ran, 0);
   const config = JSON.parse(ran.stdout) as Record<string, { value: unknown; from: string }>;
-  assert.deepEqual([config['seeds']?.from, config['name']?.value], ['file', 'crawl']);
+  assert.deepEqual([config.seeds?.from, config.name?.value], ['file', 'crawl']);
 });
 
 test('the Redis of the compose file asks for the password, keeps what it was given when it is stopped, and refuses rather than forgets', async () => {
@@ -79,7 +79,7 @@ test('the Redis of the compose file asks for the password, keeps what it was giv
     startBinary([], {
       command: words,
       cwd: home,
-      env: { ...env, PATH: [home, process.env['PATH']].join(delimiter), REDISCLI_AUTH: 'only-for-this-test' },
+      env: { ...env, PATH: [home, process.env.PATH].join(delimiter), REDISCLI_AUTH: 'only-for-this-test' },
     });
   const connected = async <T>(password: string | undefined, work: (redis: Redis) => Promise<T>): Promise<T> => {
     const redis = new Redis({

@@ -12,7 +12,7 @@ const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
 for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
   test(`${store}: pages, index and links are exported, and links of another directory are missed aloud`, async () => {
     const server = await SHARED_STORES[store]();
-    const place = (process.env['GOSSAMER_STORE'] = await server.place()); // those who read have the password from there
+    const place = (process.env.GOSSAMER_STORE = await server.place()); // those who read have the password from there
     try {
       await onStage(plainPlan(4, 40, 15), async (stage) => {
         assertCode(await stage.crawl({ store: place, name: 'one', 'keep-links': true, 'max-pages': 20 }), 0);
@@ -57,7 +57,7 @@ for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
         }
       });
     } finally {
-      delete process.env['GOSSAMER_STORE'];
+      delete process.env.GOSSAMER_STORE;
       await server.remove();
     }
   });

@@ -128,7 +128,7 @@ describe('on a crawl of a web with everything that is odd', () => {
     const wanted = (await stage.pages({ site, status: '404', limit: 2 })).map(({ url }) => url);
     assert.ok(wanted.length > 0);
     assert.deepEqual(
-      linesOf(await exported('--format', 'jsonl', ...words)).map((line) => (JSON.parse(line) as DuckRow)['url']),
+      linesOf(await exported('--format', 'jsonl', ...words)).map((line) => (JSON.parse(line) as DuckRow).url),
       wanted,
     );
     assert.equal(linesOf(await exported('--format', 'cdxj', ...words)).length, wanted.length);
@@ -159,16 +159,15 @@ describe('on a crawl of a web with everything that is odd', () => {
       for await (const line of new CDXIndexer({}).iterIndex([
         { filename, reader: createReadStream(join(stage.dir, 'warc', filename)) },
       ])) {
-        if (line['status'] === null || line['status'] === undefined || robots.has(`${filename} ${line['offset']}`))
-          continue;
+        if (line.status === null || line.status === undefined || robots.has(`${filename} ${line.offset}`)) continue;
         others.push([
-          line['url'],
-          line['timestamp'],
-          String(line['mime'] ?? 'unk').split(' ')[0],
-          String(line['status']),
-          line['digest'],
-          String(line['length']),
-          String(line['offset']),
+          line.url,
+          line.timestamp,
+          String(line.mime ?? 'unk').split(' ')[0],
+          String(line.status),
+          line.digest,
+          String(line.length),
+          String(line.offset),
           filename,
         ]);
       }

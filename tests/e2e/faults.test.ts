@@ -84,7 +84,7 @@ test('threads that die again and again stop the crawl in order with a fault, and
     assert.equal(again.end.reason, 'finished', again.logged.join('\n'));
     assertNoFault(stage.report(), 'twice');
     assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
-    assert.equal((await stage.status()).settledByOutcome['fetched'], stage.world.reachable().pages.size);
+    assert.equal((await stage.status()).settledByOutcome.fetched, stage.world.reachable().pages.size);
   }));
 
 test('why a store thread ended is told, whether it did not open or did not close', () =>

@@ -13,7 +13,7 @@ const ROUNDS = 6;
 
 test('a crawl that is killed again and again archives every page once, reads cleanly and keeps its pace', (t) =>
   onStage(plainPlan(80, 320, 4), async (stage) => {
-    const seed = Number(process.env['GOSSAMER_KILL_SEED'] ?? Date.now() % 1_000_000);
+    const seed = Number(process.env.GOSSAMER_KILL_SEED ?? Date.now() % 1_000_000);
     const figures = await killCrawl(stage, { rounds: ROUNDS, seed });
     t.diagnostic(figuresLine(figures));
     assert.deepEqual(figures.violations.slice(0, 10), [], `again with GOSSAMER_KILL_SEED=${seed}`);

@@ -31,8 +31,8 @@ test('the log lies in the crawl and has no line for a page; a resume writes on',
       ['info run begins', 'info run ends: max-pages, N pages', 'info run begins', 'info run ends: finished, N pages'],
     );
     const [begun, ended] = linesOf(ownLog(stage.dir));
-    assert.equal((begun!['settings'] as Record<string, unknown>)['maxPages'], 20);
-    assert.equal(ended!['reason'], 'max-pages');
+    assert.equal((begun!.settings as Record<string, unknown>).maxPages, 20);
+    assert.equal(ended!.reason, 'max-pages');
   }));
 
 test('at debug every page has its line, with what is known of it as fields', () =>
@@ -41,16 +41,13 @@ test('at debug every page has its line, with what is known of it as fields', () 
     assertCode(ran, 0);
     const lines = linesOf(ownLog(stage.dir)).filter(({ level }) => level === 'debug');
     const rows = await stage.pages();
-    const told = new Map(lines.filter(({ fate }) => fate === 'settled').map((line) => [line['url'], line]));
+    const told = new Map(lines.filter(({ fate }) => fate === 'settled').map((line) => [line.url, line]));
     assert.equal(told.size, rows.length);
     for (const { url, site, outcome, status } of rows) {
       const line = told.get(url);
-      assert.deepEqual(
-        { site: line?.['site'], outcome: line?.['outcome'], status: line?.['status'] },
-        { site, outcome, status },
-      );
-      assert.match(String(line?.['thread']), /^fetch-\d+$/);
-      assert.ok(Number.isInteger(line?.['tookMs']));
+      assert.deepEqual({ site: line?.site, outcome: line?.outcome, status: line?.status }, { site, outcome, status });
+      assert.match(String(line?.thread), /^fetch-\d+$/);
+      assert.ok(Number.isInteger(line?.tookMs));
       assert.ok(ran.stderr.includes(`settled ${outcome} ${status} ${url}\n`), 'a person reads words, not JSON');
     }
   }));

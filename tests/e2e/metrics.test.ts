@@ -104,12 +104,12 @@ test('every metric of the table is served while a crawl runs, with HELP and TYPE
     for (const phase of ['lookup', 'connect', 'tls', 'first-byte', 'total'])
       assert.ok(sumOf(looks.at(-1)!, 'gossamer_fetch_seconds_count', { phase })! > 0, phase);
     assert.ok(looks.some((points) => sumOf(points, 'gossamer_sockets', { scheme: 'https' })! > 0));
-    const threads = new Set(looks.at(-1)!.flatMap(({ labels }) => labels['thread'] ?? []));
+    const threads = new Set(looks.at(-1)!.flatMap(({ labels }) => labels.thread ?? []));
     assert.deepEqual(threads, new Set(['main', 'store', 'parse-1', 'fetch-1', 'fetch-2']));
-    assert.deepEqual(new Set(looks.at(-1)!.flatMap(({ labels }) => labels['store'] ?? [])), new Set(['sqlite']));
+    assert.deepEqual(new Set(looks.at(-1)!.flatMap(({ labels }) => labels.store ?? [])), new Set(['sqlite']));
     const kinds = new Set(
       looks.flatMap((points) =>
-        points.filter(({ name }) => name === 'gossamer_open_descriptors').map(({ labels }) => labels['kind']!),
+        points.filter(({ name }) => name === 'gossamer_open_descriptors').map(({ labels }) => labels.kind!),
       ),
     );
     if (expected.includes('open_descriptors')) assert.deepEqual(kinds, new Set(DESCRIPTOR_KINDS));
@@ -237,8 +237,8 @@ test('descriptors by kind add up to those that the system counts', { skip: !exis
         total = Object.values(counts).reduce((sum, n) => sum + n, 0);
         return total === before && total === inSystem();
       });
-      assert.equal(counts['http'], sites.seeds.length);
-      assert.ok(counts['store']! >= 1 && counts['files']! >= 1 && counts['pipes']! >= 1, JSON.stringify(counts));
+      assert.equal(counts.http, sites.seeds.length);
+      assert.ok(counts.store! >= 1 && counts.files! >= 1 && counts.pipes! >= 1, JSON.stringify(counts));
       sites.release();
       assertCode(await run.ended, 0);
     });

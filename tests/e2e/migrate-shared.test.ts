@@ -31,8 +31,8 @@ after(async () => {
 
 /** Each with the address of an empty store, which is in the environment too: a crawl keeps no password. */
 const STORES: Readonly<Record<string, () => Promise<string>>> = {
-  Redis: async () => (process.env['GOSSAMER_STORE'] = redis.url),
-  PostgreSQL: async () => (process.env['GOSSAMER_STORE'] = await postgres.database()),
+  Redis: async () => (process.env.GOSSAMER_STORE = redis.url),
+  PostgreSQL: async () => (process.env.GOSSAMER_STORE = await postgres.database()),
 };
 
 /** Does what that command would. */

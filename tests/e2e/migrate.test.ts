@@ -30,8 +30,8 @@ const withStores = async <T>(from: string, to: string, work: () => Promise<T>): 
   try {
     return await work();
   } finally {
-    delete process.env['GOSSAMER_STORE'];
-    delete process.env['GOSSAMER_STORE_TO'];
+    delete process.env.GOSSAMER_STORE;
+    delete process.env.GOSSAMER_STORE_TO;
   }
 };
 

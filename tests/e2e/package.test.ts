@@ -22,7 +22,7 @@ const env = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(?!config_(registry|cache|userconfig)$)/i.test(name)),
   ),
-  PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
+  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
 };
 const npm = (cwd: string, ...args: readonly string[]): Promise<Ran> => runBinary(args, { command: ['npm'], cwd, env });
 

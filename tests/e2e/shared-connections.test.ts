@@ -53,7 +53,7 @@ const STORES: Readonly<Record<string, { readonly most: number; start(): Promise<
         "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
       return {
         url,
-        connections: async () => (await server.query(url, count))[0]!['n'] as number,
+        connections: async () => (await server.query(url, count))[0]!.n as number,
         close: server.remove,
       };
     },

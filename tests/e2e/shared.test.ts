@@ -25,10 +25,10 @@ const withServer = async (store: SharedStoreName, story: (server: SharedServer) 
     await story({
       ...server,
       // Those who read have the password from there.
-      place: async () => (process.env['GOSSAMER_STORE'] = await server.place()),
+      place: async () => (process.env.GOSSAMER_STORE = await server.place()),
     });
   } finally {
-    delete process.env['GOSSAMER_STORE'];
+    delete process.env.GOSSAMER_STORE;
     await server.remove();
   }
 };

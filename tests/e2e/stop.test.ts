@@ -148,7 +148,7 @@ test('a crawl that is stopped while it loads its seeds goes on loading where it 
     const loaded = (): number => {
       const reader = openSqliteReader(join(stage.dir, 'crawl.db'));
       try {
-        return reader.census().marks['seeds'] ?? 0;
+        return reader.census().marks.seeds ?? 0;
       } finally {
         reader.close();
       }

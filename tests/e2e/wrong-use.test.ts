@@ -51,7 +51,7 @@ before(async () => {
   };
   file(
     'other-list/crawl.json',
-    changed(({ fixed }) => (fixed['publicSuffixList'] = 'of another year')),
+    changed(({ fixed }) => (fixed.publicSuffixList = 'of another year')),
   );
   file(
     'other-format/crawl.json',
@@ -389,7 +389,7 @@ test('in a clone, bin/gossamer starts the binary with the Node of the clone, fro
 
 /** A Node on this machine that is too old, if there is one. */
 const oldNode = (): string | null => {
-  const folders = ['/usr/bin', '/usr/local/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
+  const folders = ['/usr/bin', '/usr/local/bin', ...(process.env.PATH ?? '').split(delimiter)];
   for (const path of folders.map((folder) => join(folder, 'node'))) {
     try {
       if (existsSync(path) && Number(/^v(\d+)/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' }))?.[1]) < 24)

@@ -25,6 +25,23 @@ export interface Edit {
 
 const edit = (file: string, find: string, replace: string): Edit => ({ file, find, replace });
 
+/** Matches the text however a formatter has laid it out: spaces, line breaks and commas before a closing bracket. */
+const anyLayoutOf = (text: string): RegExp =>
+  new RegExp(
+    (text.match(/[\w$]+|[^\s\w$]/g) ?? [])
+      .map((token) => `${/[)\]}]/.test(token) ? ',?\\s*' : ''}${RegExp.escape(token)}`)
+      .join('\\s*'),
+    'g',
+  );
+
+/** The source with the edit made; null where what it looks for does not occur exactly once. */
+export const editSource = (source: string, { find, replace }: Edit): string | null => {
+  const found = [...source.matchAll(anyLayoutOf(find))];
+  if (found.length !== 1) return null;
+  const at = found[0]!.index;
+  return source.slice(0, at) + replace + source.slice(at + found[0]![0].length);
+};
+
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the bodies of a visit are not given back',

@@ -1,9 +1,9 @@
 /** Preloaded: plants the mutant that GOSSAMER_MUTANT names into the sources as they are loaded. */
 
 import { registerHooks } from 'node:module';
-import { MUTANTS } from './mutants.ts';
+import { editSource, MUTANTS } from './mutants.ts';
 
-const name = process.env['GOSSAMER_MUTANT'];
+const name = process.env.GOSSAMER_MUTANT;
 if (name !== undefined) {
   const mutant = MUTANTS.find((one) => one.name === name);
   if (!mutant) throw new Error(`there is no mutant "${name}"`);
@@ -19,11 +19,12 @@ if (name !== undefined) {
           : typeof loaded.source === 'string'
             ? loaded.source
             : Buffer.from(loaded.source as Uint8Array).toString();
-      for (const { find, replace, file } of edits) {
-        if (source.split(find).length !== 2)
-          throw new Error(`mutant "${name}" does not fit src/${file} any more: mend its row in mutants.ts`);
-        source = source.replace(find, () => replace);
-        planted.add(find);
+      for (const edit of edits) {
+        const edited = editSource(source, edit);
+        if (edited === null)
+          throw new Error(`mutant "${name}" does not fit src/${edit.file} any more: correct its row in mutants.ts`);
+        source = edited;
+        planted.add(edit.find);
       }
       return { ...loaded, source };
     },

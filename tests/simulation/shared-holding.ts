@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSharedCrawl, openSharedStore, type SharedPlace } from '../../src/store/shared.ts';
 import type { DeadRecords } from '../../src/store/shared-crawl.ts';
+import type { Census } from '../../src/model/census.ts';
 import type { FrontierPlace } from '../../src/model/settings.ts';
 import type { PlacedPage } from '../../src/model/settlement.ts';
 import { openLook as openPostgresLook } from '../../src/store/postgres/look.ts';
@@ -67,7 +68,7 @@ export const sharedDurable = (clock: VirtualClock, server: SharedServer, frontie
     recordAt: (at) =>
       [...members.values()].map(({ archive }) => archive.recordAt(at)).find((text) => text !== '') ?? '',
     rest: async () => {
-      let census;
+      let census: Census | undefined;
       for (const name of members.keys()) {
         const store = await open(name);
         census = await store.census();

@@ -58,7 +58,7 @@ export const unpackDebian = (packages: readonly string[]): string => {
 /** The environment for a program of that folder: its own libraries are found, ours before the machine's. */
 export const withLibraries = (folder: string): NodeJS.ProcessEnv => {
   const dirs = LIBRARY_DIRS.flatMap((pattern) => globSync(pattern, { cwd: folder })).map((dir) => join(folder, dir));
-  const inherited = process.env['LD_LIBRARY_PATH'];
+  const inherited = process.env.LD_LIBRARY_PATH;
   return { ...process.env, LD_LIBRARY_PATH: [...dirs, ...(inherited ? [inherited] : [])].join(':') };
 };
 

@@ -1,6 +1,6 @@
 /** DuckDB beside our exports: the reader of Parquet that most people will use. */
 
-import { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 
 export type DuckRow = Readonly<Record<string, unknown>>;
 

@@ -134,7 +134,7 @@ const seedsLoaded = (stage: Stage): number => {
   try {
     const reader = openSqliteReader(join(stage.dir, 'crawl.db'));
     try {
-      return reader.census().marks['seeds'] ?? 0;
+      return reader.census().marks.seeds ?? 0;
     } finally {
       reader.close();
     }

@@ -4,7 +4,7 @@ import { numbersOf } from '../../src/lib/long-queue.ts';
 import type { Book } from '../../src/store/sqlite/book.ts';
 import type { Waiting } from '../../src/store/link-text.ts';
 import { packsOf, READ_IN_BLOCK } from '../../src/store/sqlite/line.ts';
-import { SITE_HELD, SITE_LEASED, SITE_PARKED } from '../../src/store/sqlite/schema.ts';
+import { SITE_HELD, SITE_PARKED } from '../../src/store/sqlite/schema.ts';
 
 export type LinkState = 'waiting' | 'leased' | 'parked' | 'held';
 
@@ -48,8 +48,7 @@ const stateOf = (state: number): LinkState => {
       return 'parked';
     case SITE_HELD:
       return 'held';
-    case SITE_LEASED:
-    default:
+    default: // leased sites too: the leased link itself is in a column of its own
       return 'waiting';
   }
 };

@@ -48,9 +48,9 @@ export const migrateCommand: Command = {
     try {
       const migrated = await migrateCrawl({
         dir,
-        from: valueOf(read, 'from'),
-        to: valueOf(read, 'to'),
-        name: valueOf(read, SETTINGS.name.flag),
+        from: flagValue(read, 'from'),
+        to: flagValue(read, 'to'),
+        name: flagValue(read, SETTINGS.name.flag),
         shards: shardsOf(read),
         say: terminal.warn,
         onProgress: showProgress(terminal),
@@ -66,10 +66,10 @@ export const migrateCommand: Command = {
   },
 };
 
-const valueOf = ({ values }: Read, name: string): string | undefined => values.get(name)?.[0];
+const flagValue = ({ values }: Read, name: string): string | undefined => values.get(name)?.[0];
 
 const shardsOf = (read: Read): number | undefined => {
-  const text = valueOf(read, 'shards');
+  const text = flagValue(read, 'shards');
   if (text === undefined) return undefined;
   if (!/^\d+$/.test(text)) throw new UsageError(`--shards "${text}" is not understood: write a whole number`);
   return Number(text);

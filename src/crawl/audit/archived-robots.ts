@@ -187,7 +187,7 @@ const meaningOf = ({ status, headers, body }: ReturnType<typeof answerOf>, url: 
     case 'read':
       return { kind: 'known', text: decodeText(headers, body) };
     case 'follow': {
-      const target = canonicalize(headers['location'] ?? '', url);
+      const target = canonicalize(headers.location ?? '', url);
       if (typeof target === 'string' || chain.redirects >= ROBOTS_REDIRECTS_MAX) return { kind: 'known', text: null };
       return { kind: 'follow', to: target.url };
     }

@@ -106,7 +106,7 @@ const quoted = (read: readonly ArchivedRobots[]): RobotsQuoted => {
     times: new Set(read.map(({ askedAt }) => askedAt)).size,
     readAt: last.at,
     crawlDelayMs: last.crawlDelayMs,
-    rules: lines && lines.slice(0, RULES_QUOTED_MAX),
+    rules: lines?.slice(0, RULES_QUOTED_MAX) ?? null,
     moreRules: Math.max(0, (lines?.length ?? 0) - RULES_QUOTED_MAX),
     tooLarge: last.verdict === 'too-large',
   };

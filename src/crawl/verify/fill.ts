@@ -20,7 +20,7 @@ export interface Stretch {
 export const needsFiller = ({ path, from, to }: Stretch): boolean => {
   if (to - from < FILLER_BYTES_MIN) return false;
   try {
-    for (const _ of readRecords(path, from, to)) continue;
+    for (const _ of readRecords(path, from, to));
     return false;
   } catch (error) {
     // What the system complains of (no permission, a failing disk) is not for a repair to judge.

@@ -148,7 +148,7 @@ const isHidden = (source: string, start: number): boolean =>
 export const has = (tag: Attributes, slot: number): boolean => tag.starts[slot] !== -1;
 
 /** The value in a slot, its references decoded; empty when there is none. */
-export const valueOf = (tag: Attributes, slot: number): string => {
+export const attributeValue = (tag: Attributes, slot: number): string => {
   const start = tag.starts[slot] ?? -1;
   if (start < 0) return '';
   const value = decodeAttribute(tag.source.slice(start, tag.ends[slot]));

@@ -2,7 +2,19 @@
 
 import { addMeta } from '../directives.ts';
 import { addHref, cutHrefs, tidyHref } from '../hrefs.ts';
-import { CONTENT, has, HREF, LANG, NAME, REL, SHADOW_ROOT, TYPE, valueOf, XLINK_HREF, XML_LANG } from './attributes.ts';
+import {
+  CONTENT,
+  has,
+  HREF,
+  LANG,
+  NAME,
+  REL,
+  SHADOW_ROOT,
+  TYPE,
+  attributeValue,
+  XLINK_HREF,
+  XML_LANG,
+} from './attributes.ts';
 import { decodeText } from './references.ts';
 import { rawTextEnd, scriptEnd } from './skip.ts';
 import { beginBody, isMuted, type Scan, settleBody } from './state.ts';
@@ -70,7 +82,7 @@ export const readRawText = (scan: Scan, name: string, from: number): number => {
 export const readLanguage = (scan: Scan): void => {
   if (scan.language !== null || scan.templates > 0) return;
   const slot = has(scan.tag, LANG) ? LANG : XML_LANG;
-  if (has(scan.tag, slot)) scan.language = valueOf(scan.tag, slot).trim().slice(0, LANGUAGE_CHARS_MAX);
+  if (has(scan.tag, slot)) scan.language = attributeValue(scan.tag, slot).trim().slice(0, LANGUAGE_CHARS_MAX);
 };
 
 const setOff = (scan: Scan, flags: number): void => {
@@ -94,7 +106,7 @@ const hide = (scan: Scan, { name, flags }: Tag): void => {
 const isHidden = (scan: Scan, name: string): boolean => scan.tag.hidden && name !== 'body' && name !== 'html';
 
 const isHiddenInput = (scan: Scan, name: string): boolean =>
-  name === 'input' && valueOf(scan.tag, TYPE).toLowerCase() === 'hidden';
+  name === 'input' && attributeValue(scan.tag, TYPE).toLowerCase() === 'hidden';
 
 const beginFrameset = (scan: Scan): void => {
   if (scan.templates > 0) return;
@@ -125,7 +137,7 @@ const readElement = (scan: Scan, name: string): void => {
       if (has(scan.tag, HREF)) readLink(scan);
       break;
     case 'base':
-      if (scan.base === null && has(scan.tag, HREF)) scan.base = tidyHref(valueOf(scan.tag, HREF));
+      if (scan.base === null && has(scan.tag, HREF)) scan.base = tidyHref(attributeValue(scan.tag, HREF));
       break;
     case 'meta':
       readMeta(scan);
@@ -139,25 +151,26 @@ const readElement = (scan: Scan, name: string): void => {
 /** Commas are no separators in HTML, but `nofollow,noopener` is written, and meant. */
 const relations = (scan: Scan): readonly string[] =>
   has(scan.tag, REL)
-    ? valueOf(scan.tag, REL)
+    ? attributeValue(scan.tag, REL)
         .toLowerCase()
         .split(/[\s,]+/)
     : [];
 
 const addLink = (scan: Scan, slot: number): void => {
-  if (!relations(scan).includes('nofollow')) addHref(scan.hrefs, valueOf(scan.tag, slot));
+  if (!relations(scan).includes('nofollow')) addHref(scan.hrefs, attributeValue(scan.tag, slot));
 };
 
 const readLink = (scan: Scan): void => {
   const rel = relations(scan);
   const isCanonical = rel.includes('canonical');
   if (!isCanonical && !rel.includes('next')) return;
-  const href = valueOf(scan.tag, HREF);
+  const href = attributeValue(scan.tag, HREF);
   if (isCanonical && scan.canonical === '') scan.canonical = tidyHref(href);
   if (!rel.includes('nofollow')) addHref(scan.hrefs, href);
 };
 
 const readMeta = (scan: Scan): void => {
-  const name = valueOf(scan.tag, NAME).trim().toLowerCase();
-  if (name === 'robots' || name === scan.options.productToken) addMeta(scan.directives, valueOf(scan.tag, CONTENT));
+  const name = attributeValue(scan.tag, NAME).trim().toLowerCase();
+  if (name === 'robots' || name === scan.options.productToken)
+    addMeta(scan.directives, attributeValue(scan.tag, CONTENT));
 };

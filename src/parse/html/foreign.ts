@@ -5,7 +5,7 @@
  * math inwards: HTML in a `foreignObject` too, because its end tags decide where that ends.
  */
 
-import { type Attributes, ENCODING, FONT, has, valueOf } from './attributes.ts';
+import { type Attributes, ENCODING, FONT, has, attributeValue } from './attributes.ts';
 import { BREAKOUT, SPECIAL, type Tag, VOID } from './tags.ts';
 
 /** Deeper elements are read but not kept: an end tag then looks at this many at the most. */
@@ -141,7 +141,7 @@ const foreignElement = (current: Open, tag: Tag, attributes: Attributes): Open =
 const mathKind = (name: string, attributes: Attributes): Kind => {
   if (MATH_TEXTS.has(name)) return 'math-text';
   if (name !== 'annotation-xml') return 'math';
-  return HTML_ENCODINGS.has(valueOf(attributes, ENCODING).toLowerCase()) ? 'math-point' : 'math-annotation';
+  return HTML_ENCODINGS.has(attributeValue(attributes, ENCODING).toLowerCase()) ? 'math-point' : 'math-annotation';
 };
 
 const push = (foreign: Foreign, open: Open): void => {

@@ -204,6 +204,6 @@ async function* pagesIn({ rows, schema: s }: Look): AsyncGenerator<Piece, void, 
     );
     if (found.length > 0) yield { kind: 'pages', pages: found.map(toPage) };
     if (found.length < PAGES_PER_PIECE) return;
-    last = found.at(-1)!['id'] as number;
+    last = found.at(-1)!.id as number;
   }
 }

@@ -75,7 +75,7 @@ const sliceOf = async (
     `SELECT ${PAGE_SELECT} FROM (${ids} LIMIT $${values.push(wanted)}) f JOIN ${s}.page p ON p.id = f.id JOIN ${s}.site k ON k.id = p.site ORDER BY p.id`,
     values,
   );
-  return { pages: found.map(toPage), row: found.length < wanted ? end : (found.at(-1)!['id'] as number) };
+  return { pages: found.map(toPage), row: found.length < wanted ? end : (found.at(-1)!.id as number) };
 };
 
 /** Calls of a crawl end within seconds; one that does not is stuck, and what it may still settle cannot be told. */

@@ -185,6 +185,6 @@ async function* placedOf(
     );
     for (const row of found) yield toPage(row);
     if (found.length < PLACED_AT_ONCE) return;
-    last = { ...toPage(found.at(-1)!), id: found.at(-1)!['id'] as number };
+    last = { ...toPage(found.at(-1)!), id: found.at(-1)!.id as number };
   }
 }

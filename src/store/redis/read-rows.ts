@@ -90,7 +90,7 @@ export const openRowsReader = (path: string): RowsReader => {
       read(
         '',
         (sql) =>
-          (sql('SELECT url FROM page INDEXED BY page_of_site WHERE site = ? LIMIT 1').get(site)?.['url'] as
+          (sql('SELECT url FROM page INDEXED BY page_of_site WHERE site = ? LIMIT 1').get(site)?.url as
             | string
             | undefined) ?? '',
       ),
@@ -125,5 +125,5 @@ const sliceOf = (sql: Sql, after: number, filter: PageFilter): PageSlice => {
   // The numbers of a site's pages are looked up by the index of sites: a site may have a few among millions.
   const ids = `SELECT id FROM page ${filter.site === undefined ? '' : 'INDEXED BY page_of_site'} WHERE ${where.join(' AND ')} ORDER BY id LIMIT ?`;
   const rows = sql(`SELECT id, ${COLUMNS} FROM page WHERE id IN (${ids}) ORDER BY id`).all(...values, wanted);
-  return { pages: rows.map(toPage), row: rows.length < wanted ? end : (rows.at(-1)!['id'] as number) };
+  return { pages: rows.map(toPage), row: rows.length < wanted ? end : (rows.at(-1)!.id as number) };
 };

@@ -150,9 +150,9 @@ export const readBatch = (sql: (text: string) => StatementSync): Batch | null =>
   const row = sql('SELECT number, before_file, before_bytes, end_file, end_bytes, parts FROM batch').get();
   if (!row) return null;
   return {
-    number: row['number'] as number,
-    before: { file: row['before_file'] as string, bytes: row['before_bytes'] as number },
-    end: { file: row['end_file'] as string, bytes: row['end_bytes'] as number },
-    parts: JSON.parse(row['parts'] as string) as Part[],
+    number: row.number as number,
+    before: { file: row.before_file as string, bytes: row.before_bytes as number },
+    end: { file: row.end_file as string, bytes: row.end_bytes as number },
+    parts: JSON.parse(row.parts as string) as Part[],
   };
 };

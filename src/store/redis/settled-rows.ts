@@ -109,7 +109,7 @@ const rowsOf = (
         );
         if (rows.length === 0) return;
         yield rows.map(toPage);
-        row = rows.at(-1)!['id'] as number;
+        row = rows.at(-1)!.id as number;
       }
     },
     brief: () => {

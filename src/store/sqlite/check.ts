@@ -58,7 +58,7 @@ export const integrityOf = ({ db }: Checked): string[] => {
     // One row at a time: damage that ends the check must not cost what it has said before.
     for (const row of db.prepare(`PRAGMA integrity_check(${INTEGRITY_LINES_MAX})`).iterate()) {
       lines.push(
-        ...String(row['integrity_check'])
+        ...String(row.integrity_check)
           .split('\n')
           .filter((line) => line !== 'ok' && !line.startsWith('***')),
       );

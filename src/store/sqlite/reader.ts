@@ -76,7 +76,7 @@ const sliceOf = (sql: Book['sql'], after: number, filter: PageFilter): PageSlice
   const wanted = Math.min(filter.limit ?? Infinity, ROWS_AT_ONCE);
   const rows = sql(`SELECT page.*, site.name AS site_name FROM page JOIN site ON site.id = page.site
     WHERE ${where.join(' AND ')} ORDER BY page.id LIMIT ?`).all(...values, wanted) as Row[];
-  return { pages: rows.map(toPage), row: rows.length < wanted ? end : (rows.at(-1)!['id'] as number) };
+  return { pages: rows.map(toPage), row: rows.length < wanted ? end : (rows.at(-1)!.id as number) };
 };
 
 const lastRowOf = (sql: Book['sql']): number =>

@@ -187,7 +187,7 @@ const writeTally = (
   const { waiting, leased, parked, held, settled, pages, sites, sitesParked, sitesHeld } = rows.counted;
   const marks = { ...former.marks };
   // Where links were lost, seeds may be among them: all are admitted again, and those that are known are left alone.
-  if (marks['seeds'] !== undefined) marks['seeds'] = rows.lost.size > 0 ? 0 : Math.min(marks['seeds'], plan.seedLines);
+  if (marks.seeds !== undefined) marks.seeds = rows.lost.size > 0 ? 0 : Math.min(marks.seeds, plan.seedLines);
   const tally = {
     ...former,
     waiting,

@@ -57,7 +57,7 @@ export const loadSeen = (db: DatabaseSync, path: string): Loaded => {
 /** Reads the log of fingerprints behind this row of it. */
 export const replaySeen = (db: DatabaseSync, after: number, add: (print: bigint) => void): void => {
   for (const row of db.prepare('SELECT fingerprints FROM seen WHERE id > ? ORDER BY id').iterate(after)) {
-    const bytes = row['fingerprints'] as Uint8Array;
+    const bytes = row.fingerprints as Uint8Array;
     const prints = new BigUint64Array(bytes.slice().buffer);
     for (const print of prints) add(print);
   }

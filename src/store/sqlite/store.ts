@@ -1,6 +1,6 @@
 /** The embedded store: one SQLite database, written by the one thread that opens it. */
 
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { StoreFault, type Archive, type Store } from '../../frontier/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ArchiveEnd, Census } from '../../model/census.ts';
