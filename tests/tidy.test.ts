@@ -13,6 +13,8 @@ const sources = globSync('src/**/*.ts', { cwd: root }).toSorted();
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const LINES_MAX = 400;
+const WIDTH_MAX = 120;
+const everyFile = (): string[] => [...sources, ...globSync('{tests,tools,bench,demo,examples}/**/*.ts', { cwd: root })];
 
 /**
  * From the door to the ground: a room imports only from rooms further down. Rooms of one row are blind to each other.
@@ -39,7 +41,7 @@ const importsOf = (file: string): string[] =>
 
 /** What a clone has at its top. */
 const AT_TOP =
-  /^(\.ci|bench|bin|demo|deploy|docs|examples|src|tests|tools|\.gitignore|\.npmrc|CHANGELOG\.md|README\.md|package(-lock)?\.json|tsconfig(\.\w+)?\.json)$/;
+  /^(\.ci|\.github|bench|bin|demo|deploy|docs|examples|src|tests|tools|\.(editorconfig|gitignore|git-blame-ignore-revs|npmrc|nvmrc)|(CHANGELOG|CONTRIBUTING|README|SECURITY)\.md|LICENSE|biome\.json|package(-lock)?\.json|tsconfig(\.\w+)?\.json)$/;
 
 test('nothing was committed that a run or a tool left lying about', (t) => {
   const { status, stdout } = spawnSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' });
@@ -87,9 +89,22 @@ test('no imports go round in a circle, types included', () => {
 });
 
 test(`no file has more than ${LINES_MAX} lines`, () => {
-  const all = [...sources, ...globSync('{tests,tools,bench,demo}/**/*.ts', { cwd: root })];
   assert.deepEqual(
-    all.filter((file) => textOf(file).split('\n').length > LINES_MAX + 1),
+    everyFile().filter((file) => textOf(file).split('\n').length > LINES_MAX + 1),
+    [],
+  );
+});
+
+test(`no comment is wider than ${WIDTH_MAX} characters: the formatter leaves them alone`, () => {
+  const wide = everyFile().flatMap((file) =>
+    textOf(file)
+      .split('\n')
+      .map((line, n) => ({ at: `${file}:${n + 1}`, line }))
+      // A row of a table cannot be broken.
+      .filter(({ line }) => line.length > WIDTH_MAX && /^\s*(?:\/\/|\/?\*(?! \|))/.test(line)),
+  );
+  assert.deepEqual(
+    wide.map(({ at }) => at),
     [],
   );
 });
