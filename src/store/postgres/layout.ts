@@ -8,6 +8,7 @@ import { claimFunction } from './claim.ts';
 import { LAYOUT, lockKey, pageIndex, sharedFunctions, tables } from './schema.ts';
 import { settleFunction } from './settle.ts';
 import { steerFunctions } from './steer.ts';
+import { layoutFault } from '../layouts.ts';
 
 /** PostgreSQL 15, as it numbers itself. */
 const SERVER_MIN = 150_000;
@@ -152,10 +153,7 @@ const create = async (client: ClientBase, { schema, shards }: LayoutOptions): Pr
 /** Also an older layout can be brought up to date, not a newer one. */
 export const checkLayout = (crawl: string, { layout }: Layout): void => {
   if (layout >= 1 && layout <= LAYOUT) return;
-  throw new StoreFault(
-    `the crawl "${crawl}" in PostgreSQL has layout ${layout}, this program knows ${LAYOUT}`,
-    'use the version of gossamer that made it, or a newer one',
-  );
+  throw layoutFault({ kind: 'postgres', what: `the crawl "${crawl}" in PostgreSQL`, found: layout, known: LAYOUT });
 };
 
 const bringUpToDate = async (client: ClientBase, { crawl, schema }: LayoutOptions, there: Layout): Promise<void> => {

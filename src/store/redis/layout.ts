@@ -1,6 +1,7 @@
 /** What the keys of a crawl mean: whose program may open it, and whether it is whole. */
 
 import { StoreFault } from '../../frontier/store.ts';
+import { layoutFault } from '../layouts.ts';
 
 /** What the keys and their values mean. */
 export const LAYOUT = 1;
@@ -23,10 +24,7 @@ export const readLayout = ([layout, shards, moving]: readonly (string | null)[])
 /** Throws a StoreFault when another program made it. */
 export const checkLayout = (crawl: string, { layout }: Layout): void => {
   if (layout !== LAYOUT)
-    throw new StoreFault(
-      `the crawl "${crawl}" in Redis has layout ${layout}, this program knows ${LAYOUT}`,
-      'use the version of gossamer that made it',
-    );
+    throw layoutFault({ kind: 'redis', what: `the crawl "${crawl}" in Redis`, found: layout, known: LAYOUT });
 };
 
 /** Throws a StoreFault when it cannot be worked on yet. */

@@ -1,11 +1,11 @@
 /** The rows of this member's settled pages, in a database beside its archive, with the batch that was settled last. */
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { StoreFault } from '../../frontier/store.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import type { Page, Place, PlacedPage } from '../../model/settlement.ts';
 import { preparing } from '../sqlite/book.ts';
 import { PAGE_COLUMNS, PAGE_DECLARED, PAGE_MARKS, pageValues, toPage, urlKey } from '../page-row.ts';
+import { layoutFault } from '../layouts.ts';
 
 /** What the tables mean. */
 export const ROWS_LAYOUT = 1;
@@ -75,10 +75,7 @@ export const openRows = (path: string): Rows => {
   if (layout === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
   else if (layout !== ROWS_LAYOUT) {
     db.close();
-    throw new StoreFault(
-      `the rows "${path}" have layout ${layout}, this program knows ${ROWS_LAYOUT}`,
-      'use the version of gossamer that made them',
-    );
+    throw layoutFault({ kind: 'pages.db', what: `the table "${path}"`, found: layout, known: ROWS_LAYOUT });
   }
   const sql = preparing(db);
   const inTransaction = <T>(work: () => T): T => {

@@ -1,10 +1,10 @@
 /** What a check of a whole crawl reads from the database: is it sound, what does it count, where do pages lie? */
 
 import { DatabaseSync } from 'node:sqlite';
-import { StoreFault } from '../../frontier/store.ts';
 import { preparing, readTally, type Book } from './book.ts';
 import { SCHEMA_VERSION, versionOf } from './schema.ts';
 import type { Tally } from './tally.ts';
+import { layoutFault } from '../layouts.ts';
 
 /** Damaged places of the database that are named; one is enough to know that a copy is needed. */
 const INTEGRITY_LINES_MAX = 50;
@@ -23,12 +23,8 @@ export const openToCheck = (path: string): Checked => {
     // Where rows must be sorted, 2 MiB of them are in memory at a time.
     db.exec('PRAGMA temp_store = FILE');
     const version = versionOf(db);
-    if (version !== SCHEMA_VERSION) {
-      throw new StoreFault(
-        `the store "${path}" has layout ${version}, this program knows ${SCHEMA_VERSION}`,
-        'use the version of gossamer that made it',
-      );
-    }
+    if (version !== SCHEMA_VERSION)
+      throw layoutFault({ kind: 'crawl.db', what: `the store "${path}"`, found: version, known: SCHEMA_VERSION });
     return { db, sql: preparing(db) };
   } catch (error) {
     db.close();

@@ -14,6 +14,7 @@ import { openDatabase, SCHEMA_VERSION, shardsIn, versionOf } from './schema.ts';
 import { settle } from './settle.ts';
 import { loadSeen, SNAPSHOT_FROM, writeSnapshot } from './snapshot.ts';
 import { steer } from './steer.ts';
+import { layoutFault } from '../layouts.ts';
 
 export interface SqliteStoreOptions {
   readonly path: string;
@@ -133,10 +134,8 @@ const open = (options: SqliteStoreOptions): { book: Book; replayed: number } => 
     db = openDatabase(options.path, options.shards);
     const version = versionOf(db);
     if (version !== SCHEMA_VERSION) {
-      throw new StoreFault(
-        `the store "${options.path}" has layout ${version}, this program knows ${SCHEMA_VERSION}`,
-        'use the version of gossamer that made it',
-      );
+      const what = `the store "${options.path}"`;
+      throw layoutFault({ kind: 'crawl.db', what, found: version, known: SCHEMA_VERSION });
     }
     const shards = shardsIn(db);
     if (options.shards !== undefined && shards !== options.shards) {
