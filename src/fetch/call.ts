@@ -1,54 +1,20 @@
 /** The life of one call: look up, wait for a place, connect, ask, read the answer. */
 
-import type { CallParts, Exchange, FailureCause, Truncation } from '../model/exchange.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { CallParts, FailureCause, Truncation } from '../model/exchange.ts';
 import { onAbort } from '../lib/on-abort.ts';
 import { isPublicAddress } from './address-guard.ts';
 import { Body } from './body.ts';
-import { finishFlow, pauseIfFull, type BodyMemory, type Flow } from './body-memory.ts';
+import { finishFlow, pauseIfFull, type Flow } from './body-memory.ts';
 import { createBodyReader, endsWithConnection, readBody, type BodyReader, type Sink } from './body-reader.ts';
+import type { Plan, Shared } from './call-plan.ts';
 import { answerCause, connectCause, faultDetail, isOurs } from './causes.ts';
-import type { Connection, ConnectionUser, Dial } from './connection.ts';
-import type { Claimant, Connections } from './connections.ts';
-import type { Target } from './connect-to.ts';
-import type { Deadlines, Timed } from './deadlines.ts';
+import type { Connection, ConnectionUser } from './connection.ts';
+import type { Claimant } from './connections.ts';
+import type { Timed } from './deadlines.ts';
 import { frame } from './framing.ts';
-import type { Found, Lookup } from './lookup.ts';
+import type { Found } from './lookup.ts';
 import { createHeadReader, readHead, type ResponseHead } from './response-head.ts';
 import type { Span } from './span.ts';
-
-/** What all calls of a fetcher share. */
-export interface Shared {
-  readonly clock: Clock;
-  readonly lookup: Lookup;
-  readonly connections: Connections;
-  readonly memory: BodyMemory;
-  readonly deadlines: Deadlines;
-  readonly connectTimeoutMs: number;
-  readonly answerTimeoutMs: number;
-  readonly totalTimeoutMs: number;
-  readonly allowPrivateAddresses: boolean;
-}
-
-/** What one call is about. */
-export interface Plan {
-  readonly url: string;
-  readonly target: Target;
-  /** For a fresh connection; its address is known after the lookup. */
-  readonly dial: Omit<Dial, 'address'>;
-  readonly requestHead: string;
-  readonly bodyBytesMax: number;
-  readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
-  readonly keepMs: number;
-  /** Told before anything leaves; may throw. */
-  readonly leaving: ((address: string, startedAt: number) => void) | undefined;
-  /** Past this moment nothing leaves any more. */
-  readonly notAfter: number;
-  readonly signal: AbortSignal | undefined;
-  readonly done: (exchange: Exchange, bodyBytes: number) => void;
-  /** Something of our own broke: not the web's fault. */
-  readonly broke: (error: unknown) => void;
-}
 
 /** Addresses of a host that are tried, one after the other, within the connect time. */
 const ADDRESSES_TRIED_MAX = 3;

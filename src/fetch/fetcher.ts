@@ -3,7 +3,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Exchange } from '../model/exchange.ts';
 import { createBodyMemory, freeFinished } from './body-memory.ts';
-import { OngoingCall, type Plan, type Shared } from './call.ts';
+import { OngoingCall } from './call.ts';
+import type { Plan, Shared } from './call-plan.ts';
 import { createConnections, type OnSockets } from './connections.ts';
 import { bare, targetOf, type ConnectTo } from './connect-to.ts';
 import { createDeadlines } from './deadlines.ts';
