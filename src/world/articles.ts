@@ -37,6 +37,14 @@ export const numberIn = (path: string): number => {
   return found ? Number(found[1]) : -1;
 };
 
+/** The numbers of an article's parent and children. */
+export const articleTree = (site: Site, number: number): number[] => {
+  const near = number > 0 ? [Math.floor((number - 1) / CHILDREN)] : [];
+  const first = number * CHILDREN + 1;
+  for (let child = first; child < first + CHILDREN && child < site.pages; child++) near.push(child);
+  return near;
+};
+
 /** Up, down and across. `sites` are all sites of the world. */
 export const articleLinks = (
   plan: WorldPlan,
@@ -51,9 +59,7 @@ export const articleLinks = (
     const near = target === site && number % 5 !== 4 && url.startsWith(`${own}/`);
     return anchor(url, titleFor(articleKey(plan, target, n)), near ? url.slice(own.length) : url);
   };
-  if (number > 0) links.push(to(site, Math.floor((number - 1) / CHILDREN)));
-  const first = number * CHILDREN + 1;
-  for (let child = first; child < first + CHILDREN && child < site.pages; child++) links.push(to(site, child));
+  for (const n of articleTree(site, number)) links.push(to(site, n));
 
   const dice = diceFor(articleKey(plan, site, number) ^ 0x5bd1e995);
   const count = CROSS_LINKS_LEAST + Math.floor(plan.pageBytes / BYTES_PER_CROSS_LINK);

@@ -1,5 +1,7 @@
 /** What a small web is made from: the same plan gives the same bytes. */
 
+import type { ShapeName } from './shape.ts';
+
 export interface WorldPlan {
   readonly seed: number;
   readonly sites: number;
@@ -7,8 +9,12 @@ export interface WorldPlan {
   readonly pages: number;
   /** No site has more articles than this, however hot it is. */
   readonly sitePagesMax: number;
-  /** Mean size of an HTML page. */
+  /** What pages are made of: `plain` is a frame with as much filler as `pageBytes` asks for. */
+  readonly shape: 'plain' | ShapeName;
+  /** Mean size of a plain page; the other shapes have their own. */
   readonly pageBytes: number;
+  /** Whether shaped pages are sent packed. */
+  readonly gzip: boolean;
   /** False: only plain, healthy sites, for benchmarks. */
   readonly oddities: boolean;
   /** False: all http. True: all https, or a mixture when there are oddities. */

@@ -2,6 +2,7 @@
 
 import type { Site } from './sites.ts';
 import type { WorldPlan } from './plan.ts';
+import { mix, pick } from './random.ts';
 
 export interface Policy {
   readonly status: number;
@@ -86,8 +87,24 @@ const huge = (): Policy => (hugeMade ??= { ...PRIVATE, text: hugeText() });
 
 const plainPolicies: readonly Policy[] = [PRIVATE, refusal(404), SHOUTED, refusal(403), OPEN];
 
+/** As content management systems and their owners write them; four of five sites have one. */
+const ordinary = (more: string): Policy => ({ ...PRIVATE, text: `${PRIVATE_TEXT}${more}` });
+const BOTS = ['ahrefsbot', 'semrushbot', 'mj12bot', 'dotbot', 'blexbot', 'petalbot', 'bytespider', 'gptbot', 'ccbot'];
+const ordinaryPolicies: readonly Policy[] = [
+  refusal(404),
+  ordinary(''),
+  ordinary('Disallow: /wp-admin/\nAllow: /wp-admin/admin-ajax.php\nDisallow: /?s=\nSitemap: /sitemap.xml\n'),
+  ordinary(
+    ['cart', 'checkout', 'search', 'account', 'tag', 'print', 'cgi-bin']
+      .map((name) => `Disallow: /${name}/\n`)
+      .join(''),
+  ),
+  ordinary(BOTS.map((name) => `\nUser-agent: ${name}\nDisallow: /\n`).join('')),
+];
+
 /** The rules in force on a host, wherever its robots.txt redirects to. */
 export const policyOf = (plan: WorldPlan, site: Site, host: string): Policy => {
+  if (plan.shape !== 'plain') return pick(ordinaryPolicies, mix(plan.seed, site.index));
   if (!plan.oddities) return OPEN;
   switch (site.trait) {
     case 'robots-groups':

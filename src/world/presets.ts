@@ -1,6 +1,7 @@
 /** The plans that tests, the demo and the benchmark use. */
 
 import type { WorldPlan } from './plan.ts';
+import type { ShapeName } from './shape.ts';
 
 /** Small enough to be crawled in seconds, with every curio and most traits. */
 export const tinyPlan: WorldPlan = {
@@ -8,7 +9,9 @@ export const tinyPlan: WorldPlan = {
   sites: 12,
   pages: 150,
   sitePagesMax: 40,
+  shape: 'plain',
   pageBytes: 3_000,
+  gzip: false,
   oddities: true,
   https: true,
   slowMs: 40,
@@ -21,22 +24,29 @@ export const demoPlan: WorldPlan = {
   sites: 240,
   pages: 6_000,
   sitePagesMax: 200,
+  shape: 'plain',
   pageBytes: 8_000,
+  gzip: false,
   oddities: true,
   https: true,
   slowMs: 120,
   crawlDelaySeconds: 0.4,
 };
 
-/** What the figures in the benchmark page are measured on; `https: true` makes all of it https. */
-export const benchPlan: WorldPlan = {
+/**
+ * What the benchmarks are measured on: ten thousand healthy sites, a robots.txt on four of five, far more pages than a
+ * crawl takes. `https` makes all of it https.
+ */
+export const benchPlan = (shape: ShapeName, { https = false, gzip = false, sites = 10_000 } = {}): WorldPlan => ({
   seed: 1,
-  sites: 2_000,
-  pages: 60_000,
-  sitePagesMax: 400,
-  pageBytes: 60_000,
+  sites,
+  pages: sites * 800,
+  sitePagesMax: 20_000,
+  shape,
+  pageBytes: 0,
+  gzip,
   oddities: false,
-  https: false,
+  https,
   slowMs: 0,
   crawlDelaySeconds: 0,
-};
+});

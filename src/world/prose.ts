@@ -2,40 +2,11 @@
 
 import { diceFor, mix, pick } from './random.ts';
 
-export const NAMES: readonly string[] = [
-  'rose',
-  'fern',
-  'willow',
-  'thistle',
-  'clover',
-  'heather',
-  'juniper',
-  'marigold',
-  'aster',
-  'bramble',
-  'cedar',
-  'daisy',
-  'elder',
-  'foxglove',
-  'gorse',
-  'hazel',
-  'iris',
-  'jasmine',
-  'laurel',
-  'maple',
-  'nettle',
-  'olive',
-  'poppy',
-  'quince',
-  'rowan',
-  'sorrel',
-  'tansy',
-  'violet',
-  'walnut',
-  'yarrow',
-  'alder',
-  'birch',
-];
+export const NAMES: readonly string[] = (
+  'rose fern willow thistle clover heather juniper marigold aster bramble cedar daisy elder foxglove ' +
+  'gorse hazel iris jasmine laurel maple nettle olive poppy quince rowan sorrel tansy violet walnut ' +
+  'yarrow alder birch'
+).split(' ');
 /** Users of a shared host: each is a site of its own. */
 export const PEOPLE: readonly string[] = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi'];
 export const SECTIONS: readonly string[] = [
@@ -49,68 +20,18 @@ export const SECTIONS: readonly string[] = [
   'birds',
 ];
 
-const ADJECTIVES = [
-  'quiet',
-  'early',
-  'silver',
-  'patient',
-  'wandering',
-  'small',
-  'bright',
-  'northern',
-  'hollow',
-  'warm',
-  'distant',
-  'careful',
-  'old',
-  'green',
-  'sudden',
-  'gentle',
-  'crooked',
-  'honest',
-  'late',
-  'narrow',
-] as const;
-const NOUNS = [
-  'river',
-  'orchard',
-  'lantern',
-  'harbour',
-  'meadow',
-  'letter',
-  'sparrow',
-  'kettle',
-  'window',
-  'bridge',
-  'garden',
-  'valley',
-  'candle',
-  'ferry',
-  'market',
-  'winter',
-  'stone',
-  'thread',
-  'clock',
-  'attic',
-] as const;
-const VERBS = [
-  'follows',
-  'remembers',
-  'crosses',
-  'hides',
-  'warms',
-  'answers',
-  'carries',
-  'outlives',
-  'mends',
-  'watches',
-  'borrows',
-  'forgets',
-  'finds',
-  'leaves',
-  'counts',
-  'circles',
-] as const;
+const ADJECTIVES: readonly string[] = (
+  'quiet early silver patient wandering small bright northern hollow warm distant careful old green ' +
+  'sudden gentle crooked honest late narrow'
+).split(' ');
+const NOUNS: readonly string[] = (
+  'river orchard lantern harbour meadow letter sparrow kettle window bridge garden valley candle ferry ' +
+  'market winter stone thread clock attic'
+).split(' ');
+const VERBS: readonly string[] = (
+  'follows remembers crosses hides warms answers carries outlives mends watches borrows forgets finds ' +
+  'leaves counts circles'
+).split(' ');
 const TAILS = [
   'before the rain',
   'in the long evening',

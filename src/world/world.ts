@@ -25,6 +25,9 @@ import { htmlSheet } from './page.ts';
 import { allowedBy, EXCEPTED_PATH, FORBIDDEN_PATH, GROUPS_PATHS, policyOf } from './policy.ts';
 import { makeProse, titleFor } from './prose.ts';
 import { diceFor } from './random.ts';
+import { drawShape } from './shape.ts';
+import { shapedLinks } from './shaped-links.ts';
+import { createPageMaker } from './shaped-page.ts';
 import { answerOf, anchor, brokenSheet, redirectTo, textSheet } from './sheet.ts';
 import { makeSites, originOf, SEED_EVERY } from './sites.ts';
 import { reachableFrom } from './walk.ts';
@@ -64,6 +67,7 @@ const robotsSheet = (policy: Policy): Sheet => {
 export const createWorld = (plan: WorldPlan): World => {
   const sites = makeSites(plan);
   const prose = makeProse(plan.seed);
+  const maker = plan.shape === 'plain' ? null : createPageMaker(plan.shape, plan);
   const carriers = sites.filter((site) => site.ordinal >= 0).length;
   const byHost = new Map(sites.flatMap((site) => site.hosts.map((host) => [host, site] as const)));
   const hub = originOf(sites[0] as Site);
@@ -101,6 +105,12 @@ export const createWorld = (plan: WorldPlan): World => {
 
   const articleSheet = (site: Site, number: number): Sheet => {
     const key = articleKey(plan, site, number);
+    if (maker) {
+      const drawn = drawShape(maker.shape, key);
+      const links = shapedLinks(plan, maker.shape, { sites, site, number, count: drawn.links });
+      if (number === 0) links.push(...frontLinks(site));
+      return maker.sheet({ key, title: titleFor(key), links, drawn });
+    }
     const links = articleLinks(plan, sites, { site, number });
     if (number === 0) links.push(...frontLinks(site));
     const bytes = plan.pageBytes * (0.5 + diceFor(key)(1_000) / 1_000);
