@@ -1,10 +1,8 @@
 /**
- * `npm run bench`: what a page costs, against the floor, on the small web of this machine.
+ * `npm run bench`: what a page costs, against the floor, on the small web of this machine, by thread and by kind.
  *
- * CPU is user + system of the whole process, all threads. Runs alternate, and the ratio of each pair
- * is what counts: the machine may be shared. `-- --threads 1+0,1+1` compares thread counts (fetchers + parsers)
- * instead, `-- stores` the stores (stores.ts), `-- claims` how long a claim takes on each (claims.ts), `-- observe` what
- * metrics, ledger and log cost (observe.ts).
+ * CPU is user + system of the whole process, all threads. Runs alternate, and the ratio of each pair is what counts:
+ * the machine may be shared. The words below measure something else; each is a file of its own.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,13 +10,21 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openSqliteReader } from '../src/store/sqlite/reader.ts';
+import { compareCheckouts } from './against.ts';
+import { kindsLine, measureKinds, perfMissing } from './kinds.ts';
+import { compareThreads } from './thread-counts.ts';
 import {
+  BENCH_SITES,
+  compileCache,
   CRAWL_SLOTS,
+  crawlArgs,
   crawlDir,
+  type CrawlUsed,
   crawlWorld,
   endWorld,
   fixed,
   measured,
+  mebibytes,
   median,
   pagesPerSecond,
   path,
@@ -27,107 +33,131 @@ import {
   type Used,
   type World,
 } from './whole-crawl.ts';
+import { readWorkloads, WORKLOADS, type WorkloadName } from './workloads.ts';
 
+/** `npm run bench -- peers`, and so on. */
+const WORDS = ['claims', 'growth', 'observe', 'peers', 'stores'];
 const word = process.argv[2];
-if (word === 'stores' || word === 'claims' || word === 'observe') {
+if (word !== undefined && WORDS.includes(word)) {
   await import(`./${word}.ts`);
   process.exit(0);
 }
 const { values } = parseArgs({
   options: {
-    pages: { type: 'string', default: '20000' },
-    sites: { type: 'string', default: '2000' },
+    workloads: { type: 'string', default: 'A,B,C' },
+    pages: { type: 'string', default: '12000' },
+    sites: { type: 'string', default: String(BENCH_SITES) },
     rounds: { type: 'string', default: '3' },
-    schemes: { type: 'string', default: 'http,https' },
     flags: { type: 'string', default: '' },
     threads: { type: 'string', default: '' },
+    against: { type: 'string' },
+    kinds: { type: 'boolean', default: true },
   },
+  allowNegative: true,
 });
-const PAGES = Number(values.pages);
-const ROUNDS = Number(values.rounds);
-const temporary = mkdtempSync(join(tmpdir(), 'gossamer-bench-'));
-process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
+const pages = Number(values.pages);
+const rounds = Number(values.rounds);
+const sites = Number(values.sites);
+const flags = values.flags.split(' ').filter(Boolean);
+const workloads = readWorkloads(values.workloads);
+const home = mkdtempSync(join(tmpdir(), 'gossamer-bench-'));
+process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 
-const crawl = async (world: World, list: string, more: readonly string[] = []): Promise<Used> => {
-  const used = await crawlWorld(world, {
-    home: temporary,
-    pages: PAGES,
-    flags: [...values.flags.split(' ').filter(Boolean), ...more],
-  });
-  const reader = openSqliteReader(join(crawlDir(temporary), 'crawl.db'));
+console.log(
+  `${pages} pages on ${sites} sites, ${CRAWL_SLOTS} concurrent visits, ${availableParallelism()} cores, Node ${process.version}\n`,
+);
+if (values.against !== undefined) {
+  await compareCheckouts({ against: values.against, workloads, sites, plan: { home, pages, flags }, rounds });
+  process.exit(0);
+}
+if (values.threads !== '') {
+  await compareThreads(values.threads.split(','), { workloads, sites, plan: { home, pages, flags }, rounds });
+  process.exit(0);
+}
+
+/** The addresses that a crawl fetched, for the floor to fetch again. */
+const listPages = (): string => {
+  const reader = openSqliteReader(join(crawlDir(home), 'crawl.db'));
   const urls: string[] = [];
   for (const page of reader.pages({ outcome: 'fetched' })) urls.push(page.url);
   reader.close();
+  const list = join(home, 'urls.txt');
   writeFileSync(list, urls.join('\n'));
-  return used;
+  return list;
 };
 
 const floor = async (world: World, list: string, mode: 'links' | 'records'): Promise<Used> => {
-  const used = await measured(temporary, [path('./floor.ts'), list, String(CRAWL_SLOTS), mode, ...world.connectTo]);
-  const { pages, wallMs } = JSON.parse(used.out) as { pages: number; wallMs: number };
-  return { ...used, pages, wallMs };
+  const used = await measured(home, [path('./floor.ts'), list, String(CRAWL_SLOTS), mode, ...world.connectTo]);
+  const { pages: fetched, wallMs } = JSON.parse(used.out) as { pages: number; wallMs: number };
+  return { ...used, pages: fetched, wallMs };
 };
 
-console.log(
-  `${PAGES} pages of 60 KB on ${values.sites} sites, ${CRAWL_SLOTS} concurrent visits, ${availableParallelism()} cores, Node ${process.version}, ${ROUNDS} rounds; medians\n`,
-);
-/** Every count in turn, as often as there are rounds. */
-const compareThreads = async (counts: readonly string[]): Promise<void> => {
-  const world = await startWorld({ scheme: 'http', sites: values.sites, pages: PAGES });
-  const used = new Map<string, Used[]>(counts.map((count) => [count, []]));
-  for (let i = 0; i < ROUNDS; i++) {
-    for (const count of counts) {
-      const [fetchers, parsers] = count.split('+') as [string, string];
-      used
-        .get(count)!
-        .push(await crawl(world, join(temporary, 'urls.txt'), ['--fetchers', fetchers, '--parsers', parsers]));
-    }
-  }
-  console.log('| fetchers + parsers | CPU ms / page | pages / s | peak memory MiB |\n| --- | --- | --- | --- |');
-  for (const [count, runs] of used) {
-    console.log(
-      `| ${count.replace('+', ' + ')} | ${fixed(median(runs.map(perPage)))} | ${fixed(median(runs.map(pagesPerSecond)), 0)} | ` +
-        `${fixed(median(runs.map((one) => one.peakBytes)) / 1024 ** 2, 0)} |`,
-    );
-  }
-  await endWorld(world);
-};
-
-if (values.threads !== '') {
-  await compareThreads(values.threads.split(','));
-  process.exit(0);
+interface Round {
+  readonly crawl: CrawlUsed;
+  readonly floor: Used;
+  readonly records: Used;
 }
-console.log(
-  '| scheme | what | CPU ms / page | ratio to the floor | pages / s | peak memory MiB |\n| --- | --- | --- | --- | --- | --- |',
-);
-const threadLines: string[] = [];
-for (const scheme of values.schemes.split(',')) {
-  const world = await startWorld({ scheme, sites: values.sites, pages: PAGES });
-  const list = join(temporary, 'urls.txt');
-  const rounds: { crawl: Used; floor: Used; records: Used }[] = [];
-  for (let i = 0; i < ROUNDS; i++) {
-    const crawled = await crawl(world, list);
-    rounds.push({
-      crawl: crawled,
-      floor: await floor(world, list, 'links'),
-      records: await floor(world, list, 'records'),
+
+const TITLES = { floor: 'the floor', records: 'the floor, with archive records', crawl: 'the whole crawl' } as const;
+
+const rowOf = (workload: WorkloadName, what: keyof Round, all: readonly Round[]): string => {
+  const used = all.map((round) => round[what]);
+  const ratio = median(all.map((round) => perPage(round[what]) / perPage(round.floor)));
+  const cells = [
+    workload,
+    TITLES[what],
+    fixed(median(used.map(perPage))),
+    fixed(ratio),
+    fixed(median(used.map(pagesPerSecond)), 0),
+    mebibytes(median(used.map((one) => one.peakBytes))),
+  ];
+  return `| ${cells.join(' | ')} |`;
+};
+
+const threadsLine = ({ threads, pages: fetched }: Used): string =>
+  [...threads]
+    .map(([name, ms]) => [name, ms / fetched] as const)
+    .filter(([, ms]) => ms >= 0.01)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, ms]) => `${name} ${fixed(ms)}`)
+    .join(', ');
+
+/** Code that is compiled for the first time under a profiler is not what a crawl spends its time on. */
+const WARM_UP_PAGES = 200;
+
+const kindsOf = async (world: World, perPageMs: number): Promise<string> => {
+  const crawl = (many: number) =>
+    measureKinds({
+      home,
+      args: crawlArgs(world, { home, pages: many, flags }),
+      env: { ...process.env, ...compileCache(home) },
     });
+  await crawl(WARM_UP_PAGES);
+  const { kinds, rooms } = await crawl(pages);
+  const all = kinds.map(({ kind, share }) => `${kind} ${fixed(share * perPageMs)} (${fixed(share * 100, 0)} %)`);
+  return `${all.join(', ')}\n  JavaScript by room: ${kindsLine(rooms)}`;
+};
+
+const noPerf = values.kinds ? perfMissing() : 'not asked for';
+const details: string[] = [];
+console.log('| workload | what | CPU ms / page | ratio to the floor | pages / s | peak memory MiB |');
+console.log('| --- | --- | --- | --- | --- | --- |');
+for (const workload of workloads) {
+  const world = await startWorld(workload, sites);
+  const all: Round[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    console.error(`${workload}: round ${round} of ${rounds}`);
+    const crawl = await crawlWorld(world, { home, pages, flags });
+    const list = listPages();
+    all.push({ crawl, floor: await floor(world, list, 'links'), records: await floor(world, list, 'records') });
   }
-  for (const what of ['floor', 'records', 'crawl'] as const) {
-    const used = rounds.map((round) => round[what]);
-    console.log(
-      `| ${scheme} | ${{ floor: 'the floor', records: 'the floor, with archive records', crawl: 'the whole crawl' }[what]} | ${fixed(median(used.map(perPage)))} | ` +
-        `${fixed(median(rounds.map((round) => perPage(round[what]) / perPage(round.floor))))} | ${fixed(median(used.map(pagesPerSecond)), 0)} | ${fixed(median(used.map((one) => one.peakBytes)) / 1024 ** 2, 0)} |`,
-    );
-  }
-  const last = rounds.at(-1)!.crawl;
-  threadLines.push(
-    `${scheme}, CPU ms per page by thread: ${[...last.threads]
-      .sort(([, a], [, b]) => b - a)
-      .filter(([, ms]) => ms / last.pages >= 0.01)
-      .map(([name, ms]) => `${name} ${fixed(ms / last.pages)}`)
-      .join(', ')}`,
+  for (const what of ['floor', 'records', 'crawl'] as const) console.log(rowOf(workload, what, all));
+  const last = all.at(-1)!.crawl;
+  details.push(
+    `${workload}: ${WORKLOADS[workload].about}. ${fixed(last.known / last.pages, 0)} new links a page; the small web took ${fixed(last.webCpuMs / last.pages)} ms of CPU a page beside it.`,
+    `  by thread, ms a page: ${threadsLine(last)}`,
+    `  by kind, ms a page: ${noPerf ?? (await kindsOf(world, median(all.map((round) => perPage(round.crawl)))))}`,
   );
   await endWorld(world);
 }
-console.log(`\n${threadLines.join('\n')}`);
+console.log(`\nMedians of ${rounds} rounds.\n\n${details.join('\n')}`);

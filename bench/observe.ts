@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { freePort } from '../tests/support/free-port.ts';
 import { scrapeEvery } from './scrape.ts';
 import {
+  BENCH_SITES,
   CRAWL_SLOTS,
   crawlWorld,
   endWorld,
@@ -30,7 +31,7 @@ const { values } = parseArgs({
   allowPositionals: true,
   options: {
     pages: { type: 'string', default: '20000' },
-    sites: { type: 'string', default: '2000' },
+    sites: { type: 'string', default: String(BENCH_SITES) },
     rounds: { type: 'string', default: '5' },
     against: { type: 'string' },
     flags: { type: 'string', default: '' },
@@ -92,9 +93,9 @@ const measure = async (world: World, { flags, metrics, program = path('../bin/go
 };
 
 console.log(
-  `${PAGES} pages of 60 KB on ${values.sites} sites, ${CRAWL_SLOTS} concurrent visits, ${availableParallelism()} cores, Node ${process.version}, ${ROUNDS} rounds; medians\n`,
+  `${PAGES} pages (workload A) on ${values.sites} sites, ${CRAWL_SLOTS} concurrent visits, ${availableParallelism()} cores, Node ${process.version}, ${ROUNDS} rounds; medians\n`,
 );
-const world = await startWorld({ scheme: 'http', sites: values.sites, pages: PAGES });
+const world = await startWorld('A', Number(values.sites));
 const used = new Map<string, Used[]>(CASES.map(({ name }) => [name, []]));
 try {
   for (let round = 0; round < ROUNDS; round++) {

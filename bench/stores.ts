@@ -16,6 +16,7 @@ import { createStoreLoad, LINKS_PER_BATCH, VISITS_PER_BATCH, type StoreLoad } fr
 import { openIn, startPlace, STORES, type Kept, type OpenedStore, type StorePlace } from './store-places.ts';
 import {
   CRAWL_SLOTS,
+  BENCH_SITES,
   crawlWorld,
   endWorld,
   fixed,
@@ -215,7 +216,7 @@ interface StoreCrawl extends Used {
 /** The stores take turns: whatever else the machine does strikes all of them. */
 const compareCrawls = async (): Promise<void> => {
   const pages = Number(values.pages);
-  const world = await startWorld({ scheme: 'http', sites: '2000', pages });
+  const world = await startWorld('A');
   const places = await Promise.all(stores.map(startPlace));
   const runs = new Map<StoreKind, StoreCrawl[]>(stores.map((kind) => [kind, []]));
   try {
@@ -241,7 +242,7 @@ const compareCrawls = async (): Promise<void> => {
     await endWorld(world);
   }
   console.log(
-    `A whole crawl over http: ${writeCount(pages)} pages of 60 KB on 2,000 sites, ${CRAWL_SLOTS} concurrent visits, no delay${values.flags && `, ${values.flags}`}; medians of ${values.crawls}\n`,
+    `A whole crawl over http: ${writeCount(pages)} pages (workload A) on ${writeCount(BENCH_SITES)} sites, ${CRAWL_SLOTS} concurrent visits, no delay${values.flags && `, ${values.flags}`}; medians of ${values.crawls}\n`,
   );
   console.log(
     '| store | CPU ms / page of the crawler | of the server | together | pages / s | peak memory of the crawler MiB |\n| --- | --- | --- | --- | --- | --- |',
