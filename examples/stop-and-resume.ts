@@ -1,5 +1,4 @@
-// Stop a crawl in order, then go on with it: nothing is lost and nothing is fetched twice. Ctrl-C or a crash would do
-// as well.
+// Stop a crawl in order, then go on with it: nothing is lost, nothing is fetched twice. A crash would do as well.
 // Run it: node stop-and-resume.ts (in a project with gossamer installed; examples/README.md tells how in a clone)
 
 import { crawl } from 'gossamer';

@@ -2,12 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { test } from 'node:test';
 import { readConnectTo, type ConnectTo } from '../src/fetch/connect-to.ts';
 import type { Exchange } from '../src/model/exchange.ts';
-import { answered, call, failed, onLoopback, textOf, turns, until, type Served } from './support/loopback.ts';
+import { answered, call, failed, onLoopback, textOf, turns, type Served } from './support/loopback.ts';
 import { selfSigned } from './support/self-signed.ts';
+import { until } from './support/until.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const HELLO = `${OK}Content-Length: 5\r\n\r\nhello`;
@@ -70,7 +72,7 @@ test('without a time to keep it the connection is closed', async () => {
     const fetcher = place.fetcher();
     answered(await fetcher.fetch(call(server.url)));
     assert.deepEqual(fetcher.gauges(), { http: 0, https: 0, kept: 0, bodyBytes: 5, waiting: 0 });
-    await until(() => server.sockets.size === 0);
+    await until('the connection is closed', () => server.sockets.size === 0);
   });
 });
 
@@ -79,7 +81,7 @@ test('a kept connection is closed when its time is over', async () => {
     const server = await place.serve((socket) => socket.write(HELLO));
     const fetcher = place.fetcher();
     answered(await fetcher.fetch(call(server.url, { keepMs: 50 })));
-    await until(() => fetcher.gauges().http === 0 && server.sockets.size === 0);
+    await until('the connection is closed', () => fetcher.gauges().http === 0 && server.sockets.size === 0);
   });
 });
 
@@ -113,16 +115,17 @@ test('a fresh connection that dies without an answer is the fault of its site', 
 
 test('a kept connection that the server closes, or speaks on unasked, is dropped', async () => {
   await onLoopback(async (place) => {
-    const server = await place.serve((socket, _head, count) => {
-      socket.write(HELLO);
-      if (count === 1) setTimeout(() => socket.end(), 30);
-      if (count === 2) setTimeout(() => socket.write(HELLO.replace('hello', 'wrong')), 30);
-    });
+    const server = await place.serve((socket) => socket.write(HELLO));
     const fetcher = place.fetcher();
-    for (let count = 0; count < 2; count++) {
+    const unasked: ((socket: Socket) => void)[] = [
+      (socket) => socket.end(),
+      (socket) => socket.write(HELLO.replace('hello', 'wrong')),
+    ];
+    for (const act of unasked) {
       assert.equal(textOf(await fetcher.fetch(call(server.url, KEPT))), 'hello');
       assert.equal(fetcher.gauges().kept, 1);
-      await until(() => fetcher.gauges().http === 0);
+      for (const socket of server.sockets) act(socket);
+      await until('the connection is dropped', () => fetcher.gauges().http === 0);
     }
     assert.equal(textOf(await fetcher.fetch(call(server.url, KEPT))), 'hello');
   });
@@ -165,7 +168,7 @@ test('a kept connection makes room for a call that needs its place, the oldest f
     const fetcher = place.fetcher({ socketsMax: 2 });
     for (const { url } of servers) answered(await fetcher.fetch(call(url, KEPT)));
     assert.deepEqual([fetcher.gauges().http, fetcher.gauges().kept], [2, 2]);
-    await until(() => servers[0]?.sockets.size === 0);
+    await until('the oldest is closed', () => servers[0]?.sockets.size === 0);
     assert.equal(servers[1]?.sockets.size, 1);
   });
 });
@@ -188,7 +191,7 @@ test('a call that waits too long for a socket is given up and never leaves', asy
     const fetcher = place.fetcher({ clock, socketsMax: 1, totalTimeoutMs: 300, answerTimeoutMs: 10_000 });
     const first = fetcher.fetch(call(server.url));
     const waits = fetcher.fetch(call(server.url));
-    await until(() => server.heads.length === 1);
+    await until('the first request has come', () => server.heads.length === 1);
     nowMs += 300;
     const second = failed(await waits);
     assert.equal(failed(await first).cause, 'answer-timeout');
@@ -220,7 +223,7 @@ test('calls under way share one listener on the signal that stops them all, and 
     answered(await fetcher.fetch(call(server.url), stop.signal));
     assert.equal(listeners(), 0);
     const calls = Array.from({ length: 20 }, () => fetcher.fetch(call(server.url), stop.signal));
-    await until(() => server.heads.length === 21);
+    await until('all requests have come', () => server.heads.length === 21);
     assert.equal(listeners(), 1);
     stop.abort();
     for (const exchange of await Promise.all(calls)) assert.equal(failed(exchange).cause, 'aborted');
@@ -249,7 +252,7 @@ test('bodies share their memory: above it all wait but one, until others are for
       void fetcher.fetch(call(server.url)).then((exchange) => done.push(exchange));
     }
     for (let count = 1; count <= callsCount; count++) {
-      await until(() => done.length === count);
+      await until(`${count} bodies are whole`, () => done.length === count);
       most = Math.max(most, fetcher.gauges().bodyBytes);
       // One finished body fills the share of those that wait to be forgotten: nothing else ends.
       await turns(50);
@@ -269,8 +272,16 @@ test('bodies that nobody forgets do not hang the others: those end with their ti
       socket.write(`${OK}Content-Length: ${MIB}\r\n\r\n`);
       socket.write(Buffer.alloc(MIB, 97));
     });
-    const fetcher = place.fetcher({ bodyMemoryBytes: MIB / 2, totalTimeoutMs: 600 });
-    const all = await Promise.all([1, 2, 3].map(() => fetcher.fetch(call(server.url))));
+    let nowMs = 1_000;
+    const clock = { now: () => nowMs, sleep: async () => {} };
+    const fetcher = place.fetcher({ clock, bodyMemoryBytes: MIB / 2, totalTimeoutMs: 600 });
+    let begun = 0;
+    let done = 0;
+    const wantsBody = (): boolean => ++begun > 0;
+    const calls = [1, 2, 3].map(() => fetcher.fetch(call(server.url, { wantsBody })).finally(() => done++));
+    await until('all bodies have begun, and one is whole', () => begun === 3 && done === 1);
+    nowMs += 600;
+    const all = await Promise.all(calls);
     assert.deepEqual(all.map((exchange) => answered(exchange).truncated).sort(), [null, 'time', 'time'].sort());
     for (const exchange of all) fetcher.forget(exchange);
     assert.equal(fetcher.gauges().bodyBytes, 0);
@@ -354,12 +365,12 @@ test('a handshake that fails has its name, one that stalls too', async () => {
     );
     const closes = await place.listen((socket) => void socket.once('data', () => socket.end()));
     const mute = await place.listen(() => {});
-    const fetcher = place.fetcher({ connectTimeoutMs: 300 });
-    const causeAt = async (port: number): Promise<string> =>
+    const [patient, hurried] = [place.fetcher(), place.fetcher({ connectTimeoutMs: 300 })];
+    const causeAt = async (port: number, fetcher = patient): Promise<string> =>
       failed(await fetcher.fetch(call(`https://127.0.0.1:${port}/`))).cause;
     assert.equal(await causeAt(plain.port), 'tls');
     assert.equal(await causeAt(closes.port), 'tls');
-    assert.equal(await causeAt(mute.port), 'connect-timeout');
+    assert.equal(await causeAt(mute.port, hurried), 'connect-timeout');
     assert.equal(await causeAt(1), 'refused');
   });
 });

@@ -8,7 +8,8 @@ import { test } from 'node:test';
 import { createFetcher } from '../src/fetch/fetcher.ts';
 import { createClock } from '../src/lib/clock.ts';
 import type { Exchange } from '../src/model/exchange.ts';
-import { answered, call, failed, onLoopback, textOf, turns, until } from './support/loopback.ts';
+import { answered, call, failed, onLoopback, textOf, turns } from './support/loopback.ts';
+import { until } from './support/until.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
@@ -110,7 +111,7 @@ test('a body is cut at its ceiling and the connection ended, however it is frame
       assert.equal(exchange.body.length, 2 ** 20);
       assert.equal(fetcher.gauges().kept, 0);
     }
-    await until(() => server.sockets.size === 0);
+    await until('all connections are closed', () => server.sockets.size === 0);
   });
 });
 
@@ -163,7 +164,7 @@ test('a body that is not wanted is not downloaded', async () => {
       [304, undefined],
       [200, undefined],
     ]);
-    await until(() => server.sockets.size === 0);
+    await until('all connections are closed', () => server.sockets.size === 0);
   });
 });
 
@@ -173,7 +174,14 @@ test('what came of a body is kept when the connection is lost or its framing bre
       if (count === 1) socket.end(`${OK}Content-Length: 100\r\n\r\nhello`);
       else if (count === 2) socket.end(`${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`);
       else if (count === 3) socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nnonsense\r\n`);
-      else socket.write(`${OK}Content-Length: 100\r\n\r\nhello`, () => setTimeout(() => socket.resetAndDestroy(), 50));
+      else {
+        const before = fetcher.gauges().bodyBytes;
+        socket.write(`${OK}Content-Length: 100\r\n\r\nhello`);
+        // A reset takes back what was not read yet.
+        void until('what was sent is read', () => fetcher.gauges().bodyBytes > before).then(() =>
+          socket.resetAndDestroy(),
+        );
+      }
     });
     const fetcher = place.fetcher();
     for (let count = 0; count < 4; count++) {
@@ -224,7 +232,7 @@ test('every way of not answering has its name', async () => {
       causes.push(exchange.cause);
     }
     assert.deepEqual(causes, ['reset', 'reset', 'reset', 'bad-answer', 'bad-answer', 'bad-answer']);
-    await until(() => server.sockets.size === 0);
+    await until('all connections are closed', () => server.sockets.size === 0);
   });
 });
 
@@ -238,19 +246,21 @@ test('a server that does not answer is given up long before the whole time is ov
     void fetcher.fetch(call(server.url)).then((ended) => {
       exchange = ended;
     });
-    await until(() => server.heads.length === 1);
+    await until('the request has come', () => server.heads.length === 1);
     nowMs += 200;
-    await until(() => exchange !== null);
+    await until('the call is given up', () => exchange !== null);
     assert.equal(failed(exchange as unknown as Exchange).cause, 'answer-timeout');
   });
 });
 
 test('an answer that never ends is given up in time, and what can be kept of it is kept', async () => {
   await onLoopback(async (place) => {
-    const timers = new Set<NodeJS.Timeout>();
+    let drips = 0;
     const drip = (socket: Socket, bytes: string): void => {
-      const timer = setInterval(() => socket.write(bytes), 20);
-      timers.add(timer);
+      const timer = setInterval(() => {
+        drips++;
+        socket.write(bytes);
+      }, 5);
       socket.once('close', () => clearInterval(timer));
     };
     const server = await place.serve((socket, head) => {
@@ -259,13 +269,20 @@ test('an answer that never ends is given up in time, and what can be kept of it 
       socket.write('Content-Length: 1000000\r\n\r\n');
       drip(socket, 'body');
     });
-    const hurried = { totalTimeoutMs: 400 };
-    assert.equal(failed(await place.fetcher(hurried).fetch(call(`${server.url}head`))).cause, 'timeout');
-    const slow = answered(await place.fetcher(hurried).fetch(call(`${server.url}body`)));
+    let nowMs = 1_000;
+    const clock = { now: () => nowMs, sleep: async () => {} };
+    const fetcher = place.fetcher({ clock, answerTimeoutMs: 1_000_000, totalTimeoutMs: 400 });
+    const head = fetcher.fetch(call(`${server.url}head`));
+    await until('the head drips', () => drips > 3);
+    nowMs += 400;
+    assert.equal(failed(await head).cause, 'timeout');
+    const body = fetcher.fetch(call(`${server.url}body`));
+    await until('some of the body has come', () => fetcher.gauges().bodyBytes > 0);
+    nowMs += 400;
+    const slow = answered(await body);
     assert.equal(slow.truncated, 'time');
     assert.match(textOf(slow), /^(body)+$/);
-    await until(() => server.sockets.size === 0);
-    for (const timer of timers) clearInterval(timer);
+    await until('all connections are closed', () => server.sockets.size === 0);
   });
 });
 
@@ -277,7 +294,7 @@ test('a stopped call ends at once with its name, at whatever point it is', async
     const fetcher = place.fetcher({ socketsMax: 2 });
     const stop = new AbortController();
     const calls = ['mute', 'body', 'waiting'].map((path) => fetcher.fetch(call(server.url + path), stop.signal));
-    await until(() => server.heads.length === 2 && fetcher.gauges().bodyBytes > 0);
+    await until('two calls are under way', () => server.heads.length === 2 && fetcher.gauges().bodyBytes > 0);
     stop.abort();
     const ends = (await Promise.all(calls)).map(failed);
     assert.deepEqual(
@@ -299,7 +316,7 @@ test('closing ends calls under way, and calls after it do not leave', async () =
     const server = await place.serve(() => {});
     const fetcher = place.fetcher();
     const pending = fetcher.fetch(call(server.url));
-    await until(() => server.heads.length === 1);
+    await until('the request has come', () => server.heads.length === 1);
     await fetcher.close();
     assert.equal(failed(await pending).cause, 'aborted');
     assert.equal(failed(await fetcher.fetch(call(server.url))).cause, 'aborted');

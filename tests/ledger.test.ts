@@ -21,7 +21,7 @@ import { leftoversIn, packAll, packFile } from '../src/observe/ledger/files.ts';
 import type { NotedCall } from '../src/observe/ledger/format.ts';
 import { readLedger, type ReadCall } from '../src/observe/ledger/read.ts';
 import { LedgerFault, openLedger, type Ledger } from '../src/observe/ledger/writer.ts';
-import { until } from './support/loopback.ts';
+import { until } from './support/until.ts';
 
 const AT = Date.UTC(2026, 0, 1);
 const HEAD = {
@@ -126,7 +126,7 @@ test('ends are written without a further call, too', () =>
   inFolder(async (dir) => {
     const ledger = open(dir);
     ledger.ended({ number: ledger.leave(callOf(0)), tookMs: 1, answeredMs: 1, result: '200' });
-    await until(() => read(dir).calls[0]?.end !== null);
+    await until('the call has its end', () => read(dir).calls[0]?.end !== null);
     await ledger.close();
   }));
 

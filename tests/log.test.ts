@@ -19,7 +19,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { openLogFile, OLDER_FILES } from '../src/observe/log-file.ts';
 import { openLog, type Level, type OpenLog } from '../src/observe/log.ts';
 import { createRepeats, kindOf, SUMMED_MS } from '../src/observe/repeats.ts';
-import { until } from './support/binary.ts';
+import { until } from './support/until.ts';
 
 let dir: string;
 let path: string;

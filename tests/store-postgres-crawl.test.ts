@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StoreFault } from '../src/frontier/store.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from './contract/store-model.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, pageOf, recordsOf, settlementOf } from './contract/store-scene.ts';
 import { startPostgres } from './support/postgres-server.ts';
+import { until } from './support/until.ts';
 import { checkReader } from './support/reader-check.ts';
 import { randomLinks, randomSettlement, withScene, type PostgresScene } from './support/postgres-scene.ts';
 
@@ -154,6 +154,10 @@ test('postgres: sites come as they were found, and reading goes on in between', 
   });
 });
 
+/** When others last asked the server which calls are under way. */
+const LOOKS_AT_CALLS = `SELECT query_start::text AS at FROM pg_stat_activity
+  WHERE query LIKE '%FROM pg_locks%' AND pid <> pg_backend_pid()`;
+
 test('postgres: pages that come while a reader follows are each given once, also one whose call ended after a later one', async () => {
   await withScene(server, async ({ url, clock, member, crawl }) => {
     const [a, b] = [await member('a'), await member('b')];
@@ -183,7 +187,14 @@ test('postgres: pages that come while a reader follows are each given once, also
         }
         return urls;
       })();
-      await sleep(150);
+      // It waits for that call: again and again it looks at what is under way.
+      const looks = new Set<string>();
+      let isOver = false;
+      void following.finally(() => (isOver = true));
+      await until('the reader has looked some times', async () => {
+        for (const { at } of await server.query(url, LOOKS_AT_CALLS)) looks.add(String(at));
+        return looks.size >= 3 || isOver;
+      });
       await late.query('COMMIT');
       assert.deepEqual(await following, [
         ...visits.map((visit) => visit.link.url),

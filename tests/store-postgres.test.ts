@@ -51,5 +51,5 @@ storeContract(
       remove: () => proxy.close(),
     };
   },
-  { leasesRunOut: true },
+  { leasesRunOut: true, isServer: true },
 );

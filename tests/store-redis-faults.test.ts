@@ -11,12 +11,15 @@ import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
 import { openGate, type RedisGate } from './support/redis-gate.ts';
 import { createMember, openMember, pagesOf, removeMember, type MemberFolder } from './support/redis-scene.ts';
+import { scriptsRun } from './support/redis-scripts.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
+import { until } from './support/until.ts';
 
 const LEASE_MS = 60_000;
 
 let server: RedisServer;
 let gate: RedisGate;
+let redis: Redis;
 let folder: MemberFolder;
 let archive: MemoryArchive;
 let clock: ManualClock;
@@ -24,8 +27,10 @@ let store: RedisStore;
 before(async () => {
   server = await startRedis();
   gate = await openGate(server.port);
+  redis = new Redis(server.url);
 });
 after(async () => {
+  redis.disconnect();
   await gate.close();
   await server.remove();
 });
@@ -53,13 +58,24 @@ const claimThree = async (): Promise<Visit[]> => {
 const settleAll = (visits: readonly Visit[]): Promise<unknown> =>
   store.settle(visits.map((visit) => settlementOf(visit, { records: recordsOf(visit.site, 'robots;') })));
 
+/**
+ * Begins to settle these; resolves when Redis has run so many scripts of it, and the next one, or an answer, was
+ * swallowed.
+ */
+const settleUpTo = async (scripts: number, visits: readonly Visit[]): Promise<{ settled: Promise<unknown> }> => {
+  const [before, swallowed] = [await scriptsRun(redis), gate.swallowed];
+  const settled = settleAll(visits);
+  settled.catch(() => {}); // whoever waits for it hears of it
+  await until('what is to pass has passed', async () => (await scriptsRun(redis)) >= before + scripts);
+  await until('something was swallowed', () => gate.swallowed > swallowed);
+  return { settled };
+};
+
 /** The process dies in the middle of that; then the crawl is opened again, straight at the server. */
-const crashDuring = async (work: Promise<unknown>, beforeStart = async (): Promise<void> => {}): Promise<void> => {
+const crashDuring = async (work: Promise<unknown>): Promise<void> => {
   const refused = assert.rejects(work, /the store is closed/);
-  await new Promise((resolve) => setTimeout(resolve, 100)); // what is to pass has passed
   await store.close();
   await refused;
-  await beforeStart();
   store = await openMember(folder, { url: server.url, archive, clock });
 };
 
@@ -94,7 +110,7 @@ const checkWhole = async (settledSites: readonly string[]): Promise<void> => {
 test('redis: rows that were written, but whose settlement never left, are taken back', async () => {
   const visits = await claimThree();
   gate.commands = 0;
-  await crashDuring(settleAll(visits));
+  await crashDuring((await settleUpTo(0, visits)).settled);
   assert.equal(archive.totalBytes(), 0);
   await checkWhole([]);
 });
@@ -102,7 +118,7 @@ test('redis: rows that were written, but whose settlement never left, are taken 
 test('redis: a settlement that Redis has taken is kept, though its answer never came', async () => {
   const visits = await claimThree();
   gate.answers = false;
-  await crashDuring(settleAll(visits));
+  await crashDuring((await settleUpTo(3, visits)).settled);
   await checkWhole(SITES);
 });
 
@@ -110,7 +126,7 @@ for (const passed of [1, 2]) {
   test(`redis: of a batch that reached ${passed} of 3 shards, these are kept and the others visited again`, async () => {
     const visits = await claimThree();
     Object.assign(gate, { commands: passed, answers: false });
-    await crashDuring(settleAll(visits));
+    await crashDuring((await settleUpTo(passed, visits)).settled);
     assert.deepEqual(folder.dead, [], 'what was not settled was the tail, and is cut');
     await checkWhole(SITES.slice(0, passed));
   });
@@ -119,8 +135,7 @@ for (const passed of [1, 2]) {
 test('redis: an answer that was lost is asked for again, and nothing happens twice', async () => {
   const visits = await claimThree();
   gate.answers = false;
-  const settled = settleAll(visits);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const { settled } = await settleUpTo(3, visits);
   gate.answers = true;
   gate.cut();
   assert.deepEqual(await settled, { settled: 3, refused: 0 });
@@ -130,8 +145,7 @@ test('redis: an answer that was lost is asked for again, and nothing happens twi
 test('redis: a batch sent again to all shards, after some had taken it, is settled once', async () => {
   const visits = await claimThree();
   gate.commands = 2;
-  const settled = settleAll(visits);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const { settled } = await settleUpTo(2, visits);
   gate.commands = Infinity;
   gate.cut();
   assert.deepEqual(await settled, { settled: 3, refused: 0 });
@@ -173,7 +187,7 @@ test('redis: a refusal whose answer was lost is put right at the next start', as
   await theirs.close();
   removeMember(other);
   gate.answers = false;
-  await crashDuring(settleAll([first, second, third]));
+  await crashDuring((await settleUpTo(3, [first, second, third])).settled);
   assert.equal(folder.dead.length, 1);
   await checkWhole([second.site, third.site]);
 });
@@ -202,7 +216,6 @@ test('redis: when a refusal cannot be put right, nothing more is settled until t
 });
 
 test('redis: a link that was given up gets its row, though the process died before it was written', async () => {
-  const redis = new Redis(server.url);
   const gone = `{${folder.crawl}:3}:gone:${folder.member}`;
   let given: string[] = [];
   await store.admit([link(`${SITES[0]}/1`)]);
@@ -212,7 +225,10 @@ test('redis: a link that was given up gets its row, though the process died befo
     if (i === 8) gate.answers = false;
     const freed = store.steer([{ kind: 'free', holder: null, counted: true }]);
     if (i < 8) await freed;
-    else await crashDuring(freed, async () => void (given = await redis.lrange(gone, 0, -1)));
+    else {
+      await until('it is given up', async () => (given = await redis.lrange(gone, 0, -1)).length === 1);
+      await crashDuring(freed);
+    }
   }
   assert.deepEqual(
     pagesOf(folder).map(({ url, outcome, tries }) => [url, outcome, tries]),
@@ -224,6 +240,5 @@ test('redis: a link that was given up gets its row, though the process died befo
   await redis.rpush(gone, ...given);
   store = await openMember(folder, { url: server.url, archive, clock });
   assert.equal(pagesOf(folder).length, 1, 'once');
-  redis.disconnect();
   assert.deepEqual((await store.census()).settled, { 'gave-up': 1 });
 });

@@ -14,7 +14,6 @@ import { givenUpInFiles, leasedInFiles, linksInFiles } from '../src/store/redis/
 import type { RedisStore, RedisStoreOptions } from '../src/store/redis/store.ts';
 import { SHARDS, shardOf } from '../src/url/shard.ts';
 import { ask, claimOne, link, linksOf, paceAfter, settlementOf } from './contract/store-scene.ts';
-import { until } from './support/binary.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
 import {
@@ -25,7 +24,9 @@ import {
   rowsPathOf,
   type MemberFolder,
 } from './support/redis-scene.ts';
+import { untilScriptsRan } from './support/redis-scripts.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
+import { until } from './support/until.ts';
 
 const SMALL = { fileBytesMax: 4_000, referencesMax: 4, lookMs: 20, graceMs: 0 };
 const FILES = { frontier: 'files', frontierLimits: SMALL } as const;
@@ -260,7 +261,7 @@ test('redis-files: what is under visit keeps its file, and so does a line of whi
   await store.settle(
     (await store.claim(ask({ delayMs: 0 }))).visits.map((one) => settlementOf(one, { pace: atOnce(one) })),
   );
-  await new Promise((resolve) => setTimeout(resolve, 5 * SMALL.lookMs)); // time to do the wrong thing
+  await untilScriptsRan(redis, 3 * SHARDS); // some looks at all shards: occasions to do the wrong thing
   const { visits } = await store.claim(ask({ delayMs: 0 }));
   assert.ok(visits.every(({ site }) => site === 'b.example'));
   await store.settle([

@@ -11,6 +11,7 @@ import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
 import { createMember, openMember, pagesOf, removeMember, type MemberFolder } from './support/redis-scene.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
+import { until } from './support/until.ts';
 
 const LEASE_MS = 30_000;
 const STEPS = 600;
@@ -174,10 +175,7 @@ test('redis: what one process admits another is given soon, though it had just l
   assert.deepEqual(await two.store.claim(ask()), { visits: [], nextDueAt: null });
   await one.store.admit(linksOf('a.example', 2));
   let found: readonly Visit[] = [];
-  for (let tries = 0; found.length === 0 && tries < 200; tries++) {
-    found = (await two.store.claim(ask())).visits;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
+  await until('it is given', async () => (found = (await two.store.claim(ask())).visits).length > 0);
   assert.deepEqual(
     found.map(({ link: { url } }) => url),
     ['https://a.example/1'],

@@ -5,13 +5,13 @@
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { RedisStore } from '../src/store/redis/store.ts';
 import { ask, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
 import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
 import { createMember, openMember, pagesOf, removeMember, type MemberFolder } from './support/redis-scene.ts';
 import { startRedis, startRedisCluster, type RedisServer } from './support/redis-server.ts';
+import { until } from './support/until.ts';
 
 let server: RedisServer;
 let folder: MemberFolder;
@@ -31,26 +31,32 @@ afterEach(async () => {
 
 const NO_DELAY = { delayMs: 0, leaseMs: 60_000 };
 
-/** Visits all there is, without a delay, and settles it; answers with how many visits that were. */
+/** Visits what is due, without a delay, and settles it; answers with how many visits that were. */
+const visitSome = async (): Promise<number> => {
+  const { visits } = await store.claim(ask({ ...NO_DELAY, visits: 20 }));
+  await store.settle(
+    visits.map((visit) =>
+      settlementOf(visit, {
+        records: recordsOf(visit.link.url),
+        pace: { dueAt: visit.claimedAt, delayMs: 0, crawlDelayMs: 0, responseMs: 1, failures: 0 },
+      }),
+    ),
+  );
+  return visits.length;
+};
+
+/** Visits until nothing waits any more, or so many were visited; answers with how many visits that were. */
 const crawlOn = async (visitsMax = Infinity): Promise<number> => {
   let visited = 0;
-  for (let idle = 0; idle < 3 && visited < visitsMax; ) {
-    const { visits } = await store.claim(ask({ ...NO_DELAY, visits: 20 }));
-    await store.settle(
-      visits.map((visit) =>
-        settlementOf(visit, {
-          records: recordsOf(visit.link.url),
-          pace: { dueAt: visit.claimedAt, delayMs: 0, crawlDelayMs: 0, responseMs: 1, failures: 0 },
-        }),
-      ),
-    );
-    visited += visits.length;
-    idle = visits.length === 0 ? idle + 1 : 0;
-    if (visits.length === 0) await sleep(20);
-  }
+  await until('nothing waits', async () => {
+    const some = await visitSome();
+    visited += some;
+    return visited >= visitsMax || (some === 0 && (await store.census()).waiting === 0);
+  });
   return visited;
 };
 
+const GONE = /does not answer \(.+\); waiting$/;
 const saidOf = (what: RegExp): number => folder.said.filter((message) => what.test(message)).length;
 
 test('redis: scripts that the server has forgotten are loaded again', async () => {
@@ -71,7 +77,7 @@ test('redis: after a restart of the server the crawl goes on, and the person is 
   await server.kill();
   const claimed = store.claim(ask(NO_DELAY));
   const admitted = store.admit(linksOf('b.example', 5));
-  await sleep(300);
+  await until('the person is told', () => saidOf(GONE) > 0);
   await server.restart();
   assert.equal((await admitted).admitted, 5);
   const { visits } = await claimed;
@@ -81,34 +87,39 @@ test('redis: after a restart of the server the crawl goes on, and the person is 
   );
   await store.settle(visits.map((visit) => settlementOf(visit, { fate: 'returned', pace: visit.pace })));
   assert.equal(await crawlOn(), 11);
-  assert.deepEqual([saidOf(/does not answer \((ECONNREFUSED|ECONNRESET|.*)\); waiting$/), saidOf(/is back$/)], [1, 1]);
+  assert.deepEqual([saidOf(GONE), saidOf(/is back$/)], [1, 1]);
 });
+
+const KILLS = 5;
+/** So many visits lie between two kills: the last of them comes before all links are visited. */
+const KILL_AFTER = 60;
 
 test('redis: a server that is killed again and again in the middle of everything loses and repeats nothing', async () => {
   const links = Array.from({ length: 40 }, (_, i) => linksOf(`s${i}.example`, 10)).flat();
-  const state = { isOver: false };
+  let visited = 0;
   const kills = (async () => {
-    for (let i = 0; i < 5 && !state.isOver; i++) {
-      await sleep(150);
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const before = visited;
+      await until('some more were visited', () => visited >= Math.min(before + KILL_AFTER, links.length));
       await server.kill();
-      await sleep(200);
+      await until('the store noticed', () => saidOf(GONE) >= kill);
       await server.restart();
     }
   })();
   const admits = (async () => {
     for (let i = 0; i < links.length; i += 25) {
+      await until('most of the others are visited', () => visited >= i - 100);
       await store.admit(links.slice(i, i + 25));
-      await sleep(20);
     }
   })();
-  let visited = 0;
-  while (visited < links.length) {
-    visited += await crawlOn();
+  const visiting = until('all are visited', async () => {
+    const some = await visitSome();
+    visited += some;
     // Leases whose claim was answered to no one would run out; here they are freed at once.
-    await store.steer([{ kind: 'free', holder: null, counted: false }]);
-  }
-  state.isOver = true;
-  await Promise.all([kills, admits]);
+    if (some === 0) await store.steer([{ kind: 'free', holder: null, counted: false }]);
+    return visited >= links.length && saidOf(GONE) >= KILLS;
+  });
+  await Promise.all([kills, admits, visiting]);
   const rows = pagesOf(folder);
   assert.equal(new Set(rows.map(({ url }) => url)).size, links.length);
   assert.equal(rows.length, links.length, 'no page twice');
@@ -131,7 +142,7 @@ test('redis: closing ends the waiting for a server that is gone', async () => {
     store.claim(ask({ pagesMax: 5 })),
   ];
   const refused = waiting.map((call) => assert.rejects(call, /the store is closed/));
-  await sleep(100);
+  await until('the person is told', () => saidOf(GONE) > 0);
   await store.close();
   await Promise.all(refused);
   await server.restart();
@@ -145,7 +156,7 @@ test('redis-cluster: a node that is gone for a while is waited for', async () =>
     await shared.admit(Array.from({ length: 64 }, (_, i) => link(`s${i}.example/1`)));
     await cluster.nodes[2]!.kill();
     const admitted = shared.admit(Array.from({ length: 64 }, (_, i) => link(`s${i}.example/2`)));
-    await sleep(500);
+    await until('the person is told', () => member.said.some((message) => GONE.test(message)));
     await cluster.nodes[2]!.restart();
     const { admitted: fresh, seen } = await admitted;
     assert.equal(fresh + seen, 64);

@@ -6,7 +6,6 @@ import { rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { StoreFault } from '../src/frontier/store.ts';
@@ -14,6 +13,7 @@ import { ask, claimOne, link, linksOf, settlementOf } from './contract/store-sce
 import { openMemoryArchive } from './support/memory-archive.ts';
 import { createMember, openMember, pagesOf, removeMember } from './support/redis-scene.ts';
 import { startRedis, startRedisCluster, type RedisServer } from './support/redis-server.ts';
+import { until } from './support/until.ts';
 
 const PASSWORD = 'a-secret-4711';
 let server: RedisServer;
@@ -121,8 +121,9 @@ test('redis: a server that turns read-only, or cannot write to its disk, says so
   await redis.replicaof('NO', 'ONE');
   rmSync(turned.dir, { recursive: true });
   await redis.bgsave();
-  for (let tries = 0; tries < 500 && !(await redis.info('persistence')).includes('rdb_last_bgsave_status:err'); tries++)
-    await sleep(10);
+  await until('the save has failed', async () =>
+    (await redis.info('persistence')).includes('rdb_last_bgsave_status:err'),
+  );
   await assert.rejects(store.admit([link('a.example/3')]), /cannot write to its disk and so takes nothing more$/);
   assert.equal((await store.census()).waiting, 1);
   await store.close();

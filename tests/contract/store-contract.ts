@@ -13,7 +13,7 @@ import { walkContract } from './store-walk.ts';
 export type { OpenedStore, OpenOptions, OpenStore } from './store-scene.ts';
 
 /** Registers all behaviours for one kind of store, under its name. Leases run out on stores that processes share. */
-export const storeContract = (name: string, open: OpenStore, { leasesRunOut = false } = {}): void => {
+export const storeContract = (name: string, open: OpenStore, { leasesRunOut = false, isServer = false } = {}): void => {
   const it = behaviourOf(name, open);
   admitContract(it);
   claimContract(it);
@@ -21,5 +21,5 @@ export const storeContract = (name: string, open: OpenStore, { leasesRunOut = fa
   steerContract(it);
   crashContract(it);
   if (leasesRunOut) leaseContract(it);
-  walkContract(it);
+  walkContract(it, isServer);
 };

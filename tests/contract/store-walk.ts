@@ -1,4 +1,4 @@
-/** Thousands of verbs in a random order, with crashes in between, checked against the model after each. */
+/** Thousands of verbs in a random order, with crashes in between, checked against the model on the way. */
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -23,6 +23,8 @@ import { ALL_SHARDS, ask, link, pageOf, paceAfter, recordsOf, ROUNDS_MAX, settle
 import type { Behaviour, Scene } from './store-scene.ts';
 
 const STEPS = 3_000; // two seconds on a store with a disk
+/** On a server a look at all counts costs more than the step before it; a count that is wrong stays wrong. */
+const STEPS_PER_LOOK_ON_SERVER = 4;
 const SITES = 40;
 const PATHS = 60; // 2,400 addresses: many are found again, none runs out of links
 const HOLDERS = ['fetch-1', 'fetch-2', 'fetch-3'];
@@ -63,15 +65,18 @@ const createDice = (seed: number): Dice => {
   };
 };
 
-export const walkContract = (it: Behaviour): void => {
+export const walkContract = (it: Behaviour, isServer: boolean): void => {
   it('a random walk with crashes leaves every link in exactly one state, and every page settled once', async (scene) => {
-    const seed = Number(process.env.GOSSAMER_SEED ?? randomInt(1, 2 ** 31));
+    const again = process.env.GOSSAMER_SEED;
+    const seed = Number(again ?? randomInt(1, 2 ** 31));
+    // A walk that is replayed stops at the very step that went wrong.
+    const stepsPerLook = isServer && again === undefined ? STEPS_PER_LOOK_ON_SERVER : 1;
     let step = 0;
     try {
       const walk: Walk = { scene, model: createModel(), dice: createDice(seed), ended: [] };
       for (; step < STEPS; step++) {
         await takeStep(walk);
-        checkCensus(walk.model, await walk.scene.store.census());
+        if (step % stepsPerLook === 0) checkCensus(walk.model, await walk.scene.store.census());
       }
       await finish(walk);
       await checkPages(walk);

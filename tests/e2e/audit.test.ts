@@ -6,10 +6,10 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { tinyPlan } from '../../src/world/presets.ts';
-import { until } from '../support/binary.ts';
 import { figuresLine, killCrawl } from '../support/kill-crawl.ts';
 import { compareWith, ledgerOf } from '../support/ledger-check.ts';
 import { assertCode, DELAY_MS, onStage, plainPlan } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 test('through kills, every request that the small web saw is in the ledger once, and the audit finds no violation', (t) =>
   onStage(plainPlan(60, 240, 4), async (stage) => {

@@ -18,7 +18,7 @@ const writeConfig = (stage: Stage, more: readonly string[]): string => {
     path,
     [
       'email: file@example.org',
-      'timeout: 2s',
+      'timeout: 5m',
       'disk-reserve: 10MiB',
       `connect-to: ${JSON.stringify(stage.served.connectTo)}`,
       ...more,

@@ -109,7 +109,7 @@ test('why a store thread ended is told, whether it did not open or did not close
       ['fault', 'planted: it does not close', 'a planted advice'],
       ['fault', 'planted: it does not open', 'a planted advice'],
     ]);
-    const { end, logged } = await runHere(stage, { again: true, settings: { timeoutMs: 2_000 } });
+    const { end, logged } = await runHere(stage, { again: true, settings: { timeoutMs: 60_000 } });
     assert.deepEqual([end.reason, end.fault], ['finished', null], logged.join('\n'));
     assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
   }));

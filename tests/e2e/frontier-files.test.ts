@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
-import { until } from '../support/binary.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { assertAddsUp, assertCode, assertNoFault, flagWords, onStage, plainPlan } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 let server: RedisServer;
 before(async () => void (server = await startRedis()));

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { helpOf } from '../../src/cli/help.ts';
+import { VERSION } from '../../src/crawl/version.ts';
 import { SETTINGS, SETTING_NAMES } from '../../src/model/settings.ts';
 import { writeDefault } from '../../src/cli/setting-flags.ts';
 import { runBinary } from '../support/binary.ts';
@@ -70,4 +71,30 @@ test('help of what is no command, and a slip in a flag that the help does not sh
   const slip = await runBinary(['crawl', 'seeds.txt', '--no-verify-tsl']);
   assertCode(slip, 2);
   assert.match(slip.stderr, /there is no flag --no-verify-tsl \(did you mean --no-verify-tls\?\)/);
+});
+
+test('help is there for the whole and for every command, with an example and the exit codes', async () => {
+  const overview = await runBinary(['--help']);
+  assertCode(overview, 0);
+  assert.match(overview.stdout, /Exit codes: 0 /);
+  for (const command of COMMANDS) {
+    assert.ok(overview.stdout.includes(`  ${command.name} `), command.name);
+    const help = await runBinary([command.name, '--help']);
+    assertCode(help, 0);
+    assert.match(help.stdout, new RegExp(`^Usage: gossamer ${command.name}`));
+    assert.match(help.stdout, new RegExp(`Example:\n {2}gossamer ${command.name} `));
+    assert.equal(help.stderr, '');
+  }
+});
+
+test('without a command the overview is shown, and that is wrong use', async () => {
+  const ran = await runBinary([]);
+  assertCode(ran, 2);
+  assert.match(ran.stdout, /Usage: gossamer <command>/);
+});
+
+test('--version prints the version of the package', async () => {
+  const ran = await runBinary(['--version']);
+  assertCode(ran, 0);
+  assert.equal(ran.stdout, `gossamer ${VERSION}\n`);
 });

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { crawl, openCrawl, UsageError, type CrawledPage, type CrawlOptions, type RunEnd } from '../../src/index.ts';
 import { EXTRACTED_BYTES_MAX } from '../../src/model/hooks.ts';
-import { runBinary, until } from '../support/binary.ts';
+import { runBinary } from '../support/binary.ts';
 import { FEW_PAGES_HOST, htmlOf, servePages, type FewPages, type ServedPages } from '../support/few-pages.ts';
 import { assertCode, onStage, plainPlan } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 interface Told {
   readonly site: ServedPages;

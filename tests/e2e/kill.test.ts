@@ -5,9 +5,9 @@ import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
-import { until } from '../support/binary.ts';
 import { figuresLine, killCrawl } from '../support/kill-crawl.ts';
 import { assertCode, assertNoFault, onStage, plainPlan } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 const ROUNDS = 6;
 

@@ -3,11 +3,23 @@
  */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { runBinary } from '../support/binary.ts';
+import { VERSION } from '../../src/crawl/version.ts';
+import { GOSSAMER, runBinary } from '../support/binary.ts';
 import { assertCode, onStage, plainPlan } from '../support/stage.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'gossamer-launch-'));
@@ -17,7 +29,7 @@ after(() => rmSync(home, { recursive: true, force: true }));
 const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, XDG_CACHE_HOME: ___, ...plain } = process.env;
 
 const assertStarts = async (env: NodeJS.ProcessEnv, cwd = home): Promise<void> => {
-  const ran = await runBinary(['--version'], { env: { ...plain, ...env }, cwd, deadlineMs: 20_000 });
+  const ran = await runBinary(['--version'], { env: { ...plain, ...env }, cwd });
   assert.deepEqual([ran.code, ran.signal, ran.stderr], [0, null, '']);
   assert.match(ran.stdout, /^gossamer \d/);
 };
@@ -81,4 +93,36 @@ test('NODE_DISABLE_COMPILE_CACHE and NODE_COMPILE_CACHE are heeded', async () =>
   await assertStarts({ HOME: none, NODE_COMPILE_CACHE: join(home, 'elsewhere') });
   assert.deepEqual(readdirSync(none), []);
   assert.ok(filesIn(join(home, 'elsewhere')).length > 20);
+});
+
+test('in a clone, bin/gossamer starts the binary with the Node of the clone, from any folder and through a link', async () => {
+  const link = join(home, 'gossamer');
+  symlinkSync(join(dirname(GOSSAMER), 'gossamer'), link);
+  const ran = await runBinary(['--version'], { command: [link], cwd: home, env: { PATH: '/usr/bin:/bin' } });
+  rmSync(link);
+  assertCode(ran, 0);
+  assert.equal(ran.stdout, `gossamer ${VERSION}\n`);
+});
+
+/** A Node on this machine that is too old, if there is one. */
+const oldNode = (): string | null => {
+  const folders = ['/usr/bin', '/usr/local/bin', ...(process.env.PATH ?? '').split(delimiter)];
+  for (const path of folders.map((folder) => join(folder, 'node'))) {
+    try {
+      if (existsSync(path) && Number(/^v(\d+)/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' }))?.[1]) < 24)
+        return path;
+    } catch {
+      // not a Node that starts
+    }
+  }
+  return null;
+};
+
+test('started by an older Node, the binary says so in one sentence', async (t) => {
+  const node = oldNode();
+  if (node === null) return t.skip('there is no older Node on this machine');
+  const ran = await runBinary(['--version'], { command: [node, GOSSAMER] });
+  assertCode(ran, 2);
+  assert.match(ran.stderr, /^gossamer needs Node 24 or newer, and this is Node \d+\.\d+\.\d+: [^\n]+\n$/);
+  assert.equal(ran.stdout, '');
 });

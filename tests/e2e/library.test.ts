@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { crawl, UsageError, VERSION, type CrawlOptions, type Snapshot } from '../../src/index.ts';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
-import { until } from '../support/binary.ts';
 import { assertNoFault, DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 const optionsFor = (stage: Stage, more: Partial<CrawlOptions> = {}): CrawlOptions => ({
   email: 'test@example.org',
@@ -15,7 +15,7 @@ const optionsFor = (stage: Stage, more: Partial<CrawlOptions> = {}): CrawlOption
   seeds: stage.world.seeds(),
   connectTo: stage.served.connectTo,
   delayMs: DELAY_MS,
-  timeoutMs: 2_000,
+  timeoutMs: 60_000,
   diskReserveBytes: 0,
   fetchers: 1,
   parsers: 1,
@@ -100,11 +100,12 @@ test('bad seeds are told to whoever listens', () =>
 test('two crawls run in one process, and one directory is open only once', () =>
   onStage(plainPlan(6, 60, 20), (one) =>
     onStage(plainPlan(6, 60, 20), async (two) => {
-      const runs = [await crawl(optionsFor(one)), await crawl(optionsFor(two))];
+      const first = await crawl(optionsFor(one));
       await assert.rejects(
         crawl(optionsFor(one)),
         (error) => error instanceof UsageError && error.message.includes(`is open in process ${process.pid}`),
       );
+      const runs = [first, await crawl(optionsFor(two))];
       for (const run of runs) assert.equal((await run.ended).reason, 'finished');
       for (const stage of [one, two]) {
         assertNoFault(stage.report());

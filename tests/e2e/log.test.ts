@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from '../support/binary.ts';
 import { assertCode, onStage, plainPlan } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 interface Line {
   readonly time: string;

@@ -13,13 +13,14 @@ import { knownTotal, type Census } from '../../src/model/census.ts';
 import { DESCRIPTOR_KINDS, fullName, METRIC_NAMES, metricOf } from '../../src/observe/metrics/table.ts';
 import { articleUrl } from '../../src/world/articles.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
-import { until, type Running } from '../support/binary.ts';
+import type { Running } from '../support/binary.ts';
 import { serveHeldSites } from '../support/held-site.ts';
 import { readMetrics, sumOf, sumsBy, type Point } from '../support/metrics-text.ts';
 import { POISON_FILE } from '../support/poison-parse-thread.ts';
 import { entry, runHere } from '../support/run-here.ts';
 import { SHARED_STORES } from '../support/shared-servers.ts';
 import { assertCode, onStage, plainPlan } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 const LOOK_MS = 50;
 
@@ -223,7 +224,7 @@ test('descriptors by kind add up to those that the system counts', { skip: !exis
   try {
     await onStage(plainPlan(1, 1), async (stage) => {
       writeFileSync(stage.seedFile, sites.seeds.map((seed) => `${seed}\n`).join(''));
-      const run = stage.startCrawl({ 'connect-to': sites.connectTo, timeout: '60s', metrics: '0' });
+      const run = stage.startCrawl({ 'connect-to': sites.connectTo, timeout: '10m', metrics: '0' });
       await until('every site holds an answer back', () => sites.holding() === sites.seeds.length);
       const url = /^metrics at (\S+)$/m.exec(run.said())?.[1] ?? assert.fail(run.said());
       const inSystem = (): number => readdirSync(`/proc/${run.pid}/fd`).length;

@@ -9,10 +9,11 @@ import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readIdentity } from '../../src/crawl/folder.ts';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
-import { endBinaries, runBinary, startBinary, until, type Ran, type Running } from '../support/binary.ts';
+import { endBinaries, runBinary, startBinary, type Ran, type Running } from '../support/binary.ts';
 import { makeCrawl } from '../support/made-crawl.ts';
 import { assertSound, wholeOf } from '../support/move-scene.ts';
 import { assertCode, assertNoFault, onStage, plainPlan } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 after(endBinaries);
 

@@ -10,16 +10,16 @@ import { crawl, openCrawl, UsageError, type Crawl, type CrawledPage, type CrawlO
 import { readHead } from '../../src/crawl/archived.ts';
 import { pagesFrom } from '../../src/crawl/pages.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { until } from '../support/binary.ts';
 import { fromAfar } from '../support/far-reader.ts';
 import { serveHeldSites, type HeldSites } from '../support/held-site.ts';
 import { makeCrawl } from '../support/made-crawl.ts';
 import { DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 const QUICK = {
   email: 'test@example.org',
   delayMs: DELAY_MS,
-  timeoutMs: 2_000,
+  timeoutMs: 60_000,
   diskReserveBytes: 0,
   fetchers: 1,
   parsers: 1,
@@ -45,7 +45,7 @@ const onHeldCrawl = async (story: (run: Crawl, sites: HeldSites) => Promise<void
   const sites = await serveHeldSites();
   const run = await crawl({
     ...QUICK,
-    timeoutMs: 60_000,
+    timeoutMs: 600_000,
     dir: join(home, 'crawl'),
     seeds: sites.seeds,
     connectTo: sites.connectTo,

@@ -8,8 +8,9 @@ import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync 
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
-import { until, type Running } from '../support/binary.ts';
+import type { Running } from '../support/binary.ts';
 import { assertCode, openStage, plainPlan, type Stage } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 let stage: Stage;
 /** The crawl when it was killed first, and when it was killed after it had gone on. */

@@ -10,8 +10,9 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { SITEMAP_ENTRIES_MAX } from '../../src/model/sitemap.ts';
 import { archivedIn, assertArchivedOnce, countByUrl } from '../support/archive-check.ts';
-import { endBinaries, runBinary, startBinary, until, type Ran, type Running } from '../support/binary.ts';
+import { endBinaries, runBinary, startBinary, type Ran, type Running } from '../support/binary.ts';
 import { assertAddsUp, assertCode, flagWords, type Flags, type PageRow, type Status } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 /** What a URL answers: a text or bytes, a status, or something that the test does with the response. */
 type Reply = string | Uint8Array | number | ((response: ServerResponse) => void);
@@ -32,7 +33,7 @@ interface Place {
 const QUICK: Flags = {
   email: 'test@example.org',
   delay: '5ms',
-  timeout: '5s',
+  timeout: '5m',
   'disk-reserve': '10MiB',
   sitemaps: true,
 };

@@ -8,8 +8,9 @@ import { readIdentity } from '../../src/crawl/folder.ts';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { policyOf } from '../../src/world/policy.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
-import { until, type Ran } from '../support/binary.ts';
+import type { Ran } from '../support/binary.ts';
 import { assertCode, onStage, openStage, plainPlan, type PageRow, type Stage } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 interface SiteRow {
   readonly site: string;
@@ -246,7 +247,7 @@ describe('wrong use', { concurrency: 2 }, () => {
 
 test('both answer while the crawl runs and after it was stopped', () =>
   onStage(plainPlan(3, 30), async (running) => {
-    const crawl = running.startCrawl({ delay: '2s' });
+    const crawl = running.startCrawl({ delay: '20s' }); // long enough for all that follows;
     let rows: SiteRow[] = [];
     await until('a site has links waiting', async () => {
       if (crawl.isOver()) throw new Error(crawl.said());

@@ -7,7 +7,6 @@ import { test } from 'node:test';
 import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
 import { archivedIn, assertArchivedOnce, countByUrl } from '../support/archive-check.ts';
-import { until } from '../support/binary.ts';
 import { serveHeldSites } from '../support/held-site.ts';
 import {
   assertAddsUp,
@@ -18,6 +17,7 @@ import {
   type Flags,
   type Stage,
 } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 const pagesAsked = ({ served }: Stage): number => served.record.requests.filter((seen) => seen.kind === 'page').length;
 
@@ -53,7 +53,7 @@ const onHeldSites = async (
   try {
     await onStage(plainPlan(1, 1), async (stage) => {
       writeFileSync(stage.seedFile, sites.seeds.map((seed) => `${seed}\n`).join(''));
-      await story(stage, sites, { 'connect-to': sites.connectTo, timeout: '60s' });
+      await story(stage, sites, { 'connect-to': sites.connectTo, timeout: '10m' });
     });
   } finally {
     await sites.close();

@@ -7,8 +7,8 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
-import { until } from '../support/binary.ts';
 import { assertCode, onStage, plainPlan, type PageRow, type Stage } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 const warcOf = (stage: Stage): string => join(stage.dir, 'warc', readdirSync(join(stage.dir, 'warc'))[0]!);
 

@@ -18,8 +18,6 @@ const PRELOAD = fileURLToPath(new URL('./crash-preload.ts', import.meta.url));
 
 /** A link is given up after eight claims that the crawl did not survive: fewer hits cannot lead there. */
 const HITS_PER_CRAWL_MAX = 7;
-/** Far above what the last run takes, the rests after a long pause included (a minute at the most each). */
-const RUN_MS_MAX = 150_000;
 /** A crawl of one hot site takes about this long without hits. */
 const CRAWL_MS = 6_000;
 /** A site rests ten times as long as it took to answer: a little less does not lengthen its delay. */
@@ -241,7 +239,6 @@ class HitCrawl {
       fresh ? stage.crawlWords({ ...settings, ...threads }) : ['resume', stage.dir, ...flagWords(threads)],
       {
         cwd: stage.home,
-        deadlineMs: RUN_MS_MAX,
         env: {
           ...process.env,
           NODE_OPTIONS: `--import ${PRELOAD}`,

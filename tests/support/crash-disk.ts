@@ -11,8 +11,8 @@ const run = promisify(execFile);
 const ROOMY = '200m';
 /** A disk gives room in pages of this size. */
 const DISK_PAGE_BYTES = 4_096;
-/** The crawl may write between the look and the change, which is refused then. */
-const TRIES = 20;
+/** The crawl may write between the look and the change, which is refused then: it gets more and more room for that. */
+const TRIES = 30;
 
 const mounted = new Set<string>();
 
@@ -37,7 +37,7 @@ export const mountDisk = async (dir: string): Promise<boolean> => {
 export const fillDisk = async (dir: string, sparePages: number): Promise<void> => {
   for (let n = 0; n < TRIES; n++) {
     const { blocks, bfree, bsize } = await statfs(dir);
-    const bytes = (blocks - bfree) * bsize + (sparePages + n) * DISK_PAGE_BYTES;
+    const bytes = (blocks - bfree) * bsize + (sparePages + n * n) * DISK_PAGE_BYTES;
     if (await mount('-o', `remount,size=${bytes}`, dir)) return;
   }
   throw new Error(`the disk of "${dir}" cannot be made small`);

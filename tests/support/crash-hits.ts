@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Dice } from '../../src/world/random.ts';
 import type { Ran, Running } from './binary.ts';
 import { fillDisk } from './crash-disk.ts';
+import { PATIENCE_MS } from './until.ts';
 
 export const HITS = {
   kill: 'kill -9',
@@ -42,18 +43,13 @@ const LONG_PAUSE_MS = 3_200;
 const PAUSE_MORE_MS = 1_000;
 /** Two signals come as close together as a person's second thought, or as a script's. */
 const SECOND_SIGNAL_MS = 40;
-/** A thread that was to throw has not begun by then: the run was too short. */
-const THROW_WAIT_MS = 4_000;
 const WITHOUT_DESCRIPTORS_MS = 2_000;
-const GOING_MS = 500;
-/** A crawl that finds its disk full says so long before; otherwise it needed nothing more. */
-const FULL_WAIT_MS = 20_000;
 const SPARE_PAGES_MAX = 24;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Whether it came true before the run was over, or time was. */
-export const comes = async (run: Running, isSo: () => boolean, deadlineMs = 30_000): Promise<boolean> => {
+export const comes = async (run: Running, isSo: () => boolean, deadlineMs = PATIENCE_MS): Promise<boolean> => {
   const end = performance.now() + deadlineMs;
   while (!run.isOver() && !isSo() && performance.now() < end) await pause(2);
   return isSo();
@@ -81,13 +77,12 @@ export const strike = async (hit: Hit, target: Target): Promise<boolean> => {
       return standStill(run, LONG_PAUSE_MS + dice(PAUSE_MORE_MS));
     case 'fetch thread':
     case 'parse thread':
-      return comes(run, () => existsSync(target.mark), THROW_WAIT_MS);
+      return comes(run, () => existsSync(target.mark)); // a run that is over before was too short
     case 'store thread':
-      return (await comes(run, () => existsSync(target.mark), THROW_WAIT_MS)) && (await run.ended, true);
+      return (await comes(run, () => existsSync(target.mark))) && (await run.ended, true);
     case 'disk':
       await fillDisk(target.dir, dice(SPARE_PAGES_MAX));
-      await comes(run, () => false, FULL_WAIT_MS);
-      return run.isOver() && (await run.ended).code === 4;
+      return (await run.ended).code === 4; // otherwise it needed nothing more
     case 'descriptors':
       return exhaust(run, dice);
     case 'clock':
@@ -123,7 +118,7 @@ const exhaust = async (run: Running, dice: Dice): Promise<boolean> => {
     await pause(WITHOUT_DESCRIPTORS_MS / 4 + dice(WITHOUT_DESCRIPTORS_MS));
     if (!run.isOver()) await prlimit(run, `--nofile=${before}:`);
   } catch (error) {
-    await pause(GOING_MS); // it may have been about to end while we looked
+    await comes(run, () => false); // it may have been about to end while we looked
     if (!run.isOver()) throw error;
   }
   return struck;

@@ -35,7 +35,9 @@ const PROGRAM_DIRS = ['usr/bin', 'usr/sbin', 'usr/lib/postgresql/*/bin'];
  */
 export const unpackDebian = (packages: readonly string[]): string => {
   const folder = join(SERVERS_DIR, packages.join('+'));
-  if (existsSync(folder)) return folder;
+  // The machine may have lost a library since: then what was unpacked beside it is no longer whole.
+  if (existsSync(folder) && missingLibraries(folder).length === 0) return folder;
+  rmSync(folder, { recursive: true, force: true });
   const making = join(SERVERS_DIR, `.making-${process.pid}-${process.hrtime.bigint()}`);
   mkdirSync(join(making, 'root'), { recursive: true });
   try {

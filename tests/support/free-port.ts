@@ -1,13 +1,24 @@
 /** A port of loopback that nobody listens on. */
 
-import { createServer, type AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
 
-export const freePort = (): Promise<number> =>
+/**
+ * Below the ports that systems give to outgoing calls (from 32768 on in Linux, from 49152 on elsewhere): while a server
+ * is down, no call of anybody takes its port, not even one that looks whether it is back.
+ */
+const PORTS = { from: 10_000, to: 32_000 };
+
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    if (await isFree(port)) return port;
+  }
+};
+
+const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const server = createServer()
-      .once('error', reject)
-      .listen(0, '127.0.0.1', () => {
-        const { port } = server.address() as AddressInfo;
-        server.close(() => resolve(port));
-      });
+      .once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)))
+      .listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });

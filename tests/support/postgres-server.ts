@@ -11,13 +11,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { unpackDebian, withLibraries } from './debian-packages.ts';
 import { freePort } from './free-port.ts';
+import { PATIENCE_MS } from './until.ts';
 
 const USER = 'gossamer';
 /** With characters that a URL must escape. */
 export const PASSWORD = 'p@ss/word';
-
-/** A start takes a tenth of a second; after a kill the former server's children must end first. */
-const START_MS_MAX = 30_000;
 
 export interface PostgresServer {
   readonly port: number;
@@ -103,7 +101,7 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
   };
 
   const start = async (): Promise<void> => {
-    const until = performance.now() + START_MS_MAX;
+    const giveUpAt = performance.now() + PATIENCE_MS;
     for (;;) {
       const options = Object.entries({ ...SETTINGS, unix_socket_directories: home, ...settings }).flatMap(
         ([name, value]) => ['-c', `${name}=${value}`],
@@ -119,7 +117,7 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
         child,
         Number(await new Promise<string>((resolve) => child.stdout.setEncoding('utf8').once('data', resolve))),
       ];
-      while (performance.now() < until && isAlive(postmaster)) {
+      while (performance.now() < giveUpAt && isAlive(postmaster)) {
         if (
           await query(url('postgres'), 'SELECT 1').then(
             () => true,
@@ -130,7 +128,7 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
         await sleep(30);
       }
       await ended(child); // the children of a killed server may still be there: once more
-      if (performance.now() >= until) throw new Error(`PostgreSQL does not start: ${log.slice(-2_000)}`);
+      if (performance.now() >= giveUpAt) throw new Error(`PostgreSQL does not start: ${log.slice(-2_000)}`);
       await sleep(50);
     }
   };

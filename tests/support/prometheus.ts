@@ -6,9 +6,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { until } from './binary.ts';
 import { unpackDebian, withLibraries } from './debian-packages.ts';
+import { findProgram } from './find-program.ts';
 import { freePort } from './free-port.ts';
+import { PATIENCE_MS, until } from './until.ts';
 
 interface Programs {
   readonly prometheus: string;
@@ -20,12 +21,8 @@ let found: Programs | null = null;
 const programs = (): Programs => (found ??= installed() ?? unpacked());
 
 const installed = (): Programs | null => {
-  try {
-    for (const program of ['prometheus', 'promtool']) execFileSync(program, ['--version'], { stdio: 'ignore' });
-    return { prometheus: 'prometheus', promtool: 'promtool', env: process.env };
-  } catch {
-    return null;
-  }
+  const [prometheus, promtool] = [findProgram('prometheus'), findProgram('promtool')];
+  return prometheus && promtool ? { prometheus, promtool, env: process.env } : null;
 };
 
 const unpacked = (): Programs => {
@@ -47,7 +44,7 @@ export const promtool = (args: readonly string[], input = ''): string => {
     throw new Error(`promtool ${args.join(' ')}: ${stderr}${stdout}` || message, { cause: error });
   }
 };
-const PROMTOOL_MS_MAX = 60_000;
+const PROMTOOL_MS_MAX = PATIENCE_MS;
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>;

@@ -14,6 +14,8 @@ export interface RedisGate {
   answers: boolean;
   /** The last command that reaches the server gets no answer. */
   lastUnanswered: boolean;
+  /** Commands that were swallowed, and answers, since it was opened. */
+  swallowed: number;
   /** A command was swallowed, or an answer. */
   onSwallowed: (() => void) | null;
   /** Ends all connections, as a network that fails does. */
@@ -23,6 +25,10 @@ export interface RedisGate {
 
 export const openGate = async (serverPort: number): Promise<RedisGate> => {
   const sockets = new Set<Socket>();
+  const swallow = (): void => {
+    gate.swallowed += 1;
+    gate.onSwallowed?.();
+  };
   const server = createServer((client) => {
     const redis = connect(serverPort, '127.0.0.1');
     let rest = Buffer.alloc(0);
@@ -33,13 +39,13 @@ export const openGate = async (serverPort: number): Promise<RedisGate> => {
           gate.commands -= 1;
           if (gate.commands === 0 && gate.lastUnanswered) gate.answers = false;
           redis.write(rest.subarray(0, end));
-        } else gate.onSwallowed?.();
+        } else swallow();
         rest = rest.subarray(end);
       }
     });
     redis.on('data', (bytes: Buffer) => {
       if (gate.answers) client.write(bytes);
-      else gate.onSwallowed?.();
+      else swallow();
     });
     for (const [one, other] of [
       [client, redis],
@@ -60,6 +66,7 @@ export const openGate = async (serverPort: number): Promise<RedisGate> => {
     commands: Infinity,
     answers: true,
     lastUnanswered: false,
+    swallowed: 0,
     onSwallowed: null,
     cut: () => sockets.forEach((socket) => socket.destroy()),
     close: async () => {

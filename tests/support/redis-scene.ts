@@ -85,5 +85,5 @@ export const redisContract = (
         remove: () => removeMember(folder),
       };
     },
-    { leasesRunOut: true },
+    { leasesRunOut: true, isServer: true },
   );

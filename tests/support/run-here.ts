@@ -7,9 +7,7 @@ import { createCrawl, reopenCrawl } from '../../src/crawl/open.ts';
 import { startRun, type Run, type RunEnd, type RunOptions } from '../../src/crawl/run.ts';
 import type { Settings } from '../../src/model/settings.ts';
 import { DELAY_MS, type Stage } from './stage.ts';
-
-/** Far above what any of these runs takes. */
-const DEADLINE_MS = 60_000;
+import { PATIENCE_MS } from './until.ts';
 
 export interface RunHere {
   /** A crawl that is there already goes on. */
@@ -40,7 +38,7 @@ export const runHere = async (
     settings: {
       email: 'test@example.org',
       delayMs: DELAY_MS,
-      timeoutMs: 2_000,
+      timeoutMs: 60_000,
       diskReserveBytes: 0,
       fetchers: 1,
       parsers: 1,
@@ -64,7 +62,7 @@ export const runHere = async (
   const timer = setTimeout(() => {
     logged.push(`the run hangs and is halted: ${JSON.stringify(run.snapshot())}`);
     run.halt();
-  }, DEADLINE_MS);
+  }, PATIENCE_MS);
   try {
     return { end: await run.ended, logged, metrics: run.metrics() };
   } finally {

@@ -15,8 +15,6 @@ import { MEMBERS, membersOn, tailOf, type MemberName, type Members } from './sha
 import type { SharedServer } from './shared-servers.ts';
 import { openStage, type Flags } from './stage.ts';
 
-/** Far above what a run takes: some leases one after the other, each less than a minute. */
-const RUN_MS_MAX = 300_000;
 /** A site rests ten times as long as it took to answer: a little less does not lengthen its delay. */
 const DELAY_PER_LATENCY = 12;
 /** A lease lasts seven times as long and 30 s more; a pause and a busy machine must not make calls fail. */
@@ -89,7 +87,7 @@ const crashShared = async (hits: readonly SharedHit[], options: CrashOptions): P
     'disk-reserve': '0',
     concurrency: 50,
   };
-  const crawl = new SharedCrash(membersOn(stage, { url, name, settings, runMsMax: RUN_MS_MAX }), options);
+  const crawl = new SharedCrash(membersOn(stage, { url, name, settings }), options);
   try {
     const missed = await crawl.take(hits);
     await crawl.finish();

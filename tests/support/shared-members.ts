@@ -36,13 +36,11 @@ export interface MembersOptions {
   readonly name: string;
   /** For the crawl; the other member takes them over from there. */
   readonly settings: Flags;
-  /** A process that is not over by then is killed. */
-  readonly runMsMax: number;
 }
 
-export const membersOn = (stage: Stage, { url, name, settings, runMsMax }: MembersOptions): Members => {
+export const membersOn = (stage: Stage, { url, name, settings }: MembersOptions): Members => {
   const dirs = { first: stage.dir, second: join(stage.home, 'second') };
-  const options = { cwd: stage.home, env: { ...process.env, GOSSAMER_STORE: url }, deadlineMs: runMsMax };
+  const options = { cwd: stage.home, env: { ...process.env, GOSSAMER_STORE: url } };
   const gossamer = (...args: readonly string[]): Promise<Ran> => runBinary(args, options);
   const isMade = (member: MemberName): boolean => existsSync(join(dirs[member], 'crawl.json'));
   const linesOf = async <T>(...args: readonly string[]): Promise<T[]> => {

@@ -31,7 +31,7 @@ export const DELAY_MS = 50;
 const QUICK: Flags = {
   email: 'test@example.org',
   delay: `${DELAY_MS}ms`,
-  timeout: '2s',
+  timeout: '60s', // no machine is slow enough for one
   'trouble-delay': '200ms',
   'park-after': 3,
   'disk-reserve': '10MiB',

@@ -7,6 +7,8 @@ export interface TcpProxy {
   /** Ends all connections; new ones are refused at once until `mend`. */
   cut(): void;
   mend(): void;
+  /** Connections that were refused since it was opened. */
+  refused(): number;
   /** The next answer of the server does not arrive: its connection ends instead. Resolves when that has happened. */
   swallowAnswer(): Promise<void>;
   /** It arrives after all, if it has not come yet. */
@@ -17,9 +19,13 @@ export interface TcpProxy {
 export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let refused = 0;
   let swallowed: (() => void) | null = null;
   const server = createServer((client) => {
-    if (isCut) return void client.destroy();
+    if (isCut) {
+      refused++;
+      return void client.destroy();
+    }
     const upstream = connect(serverPort, '127.0.0.1');
     const end = (): void => [client, upstream].forEach((socket) => socket.destroy());
     for (const socket of [client, upstream]) {
@@ -47,6 +53,7 @@ export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
     port: (server.address() as AddressInfo).port,
     cut,
     mend: () => void (isCut = false),
+    refused: () => refused,
     swallowAnswer: () => new Promise((resolve) => (swallowed = resolve)),
     spareAnswer: () => void (swallowed = null),
     close: () =>
