@@ -11,7 +11,7 @@ const NODE = '/opt/node/bin/node';
 const LIBC = '/usr/lib/x86_64-linux-gnu/libc.so.6';
 const MADE = '/tmp/perf-7732.map';
 
-const source = (name: string, file: string): string => `JS:*'${name} file:///home/me/src/gossamer/src/${file}:69:25`;
+const source = (name: string, file: string): string => `JS:*'${name} file:///somewhere/gossamer/src/${file}:69:25`;
 
 /** Functions of real profiles by kind; in Node's binary and in a fetch thread where nothing else is said. */
 const GOLDEN: Record<string, readonly (readonly [symbol: string, object?: string, thread?: string])[]> = {
@@ -35,7 +35,7 @@ const GOLDEN: Record<string, readonly (readonly [symbol: string, object?: string
     ['EVP_MD_CTX_new', NODE, 'parse-1'],
     ['sha256_block_data_order_shaext', NODE, 'parse-1'],
     ['JS:wasm-function[5]-5-turbofan', MADE],
-    ["JS:*'L file:///home/me/gossamer/node_modules/xxhash-wasm/esm/xxhash-wasm.js:1:10686", MADE],
+    ["JS:*'L file:///somewhere/gossamer/node_modules/xxhash-wasm/esm/xxhash-wasm.js:1:10686", MADE],
     [source('fingerprint', 'url/fingerprint.ts'), MADE],
     ["JS:+'serializeUUID node:internal/crypto/random:363:23", MADE],
   ],
@@ -106,7 +106,7 @@ const GOLDEN: Record<string, readonly (readonly [symbol: string, object?: string
     ['ada::parser::parse_url_impl<ada::url_aggregator, true>'],
     ['node::url::BindingData::Parse'],
     ["JS:+'URL node:internal/url:879:14", MADE],
-    ["JS:*'walk /home/me/gossamer/node_modules/tldts/dist/cjs/index.js:1053:14", MADE],
+    ["JS:*'walk /somewhere/gossamer/node_modules/tldts/dist/cjs/index.js:1053:14", MADE],
     [source('canonicalize', 'url/canonical.ts'), MADE],
   ],
   strings: [
@@ -181,7 +181,7 @@ test('a function of JavaScript has the room of the source it is in', () => {
   const rooms = [
     source('visit', 'frontier/visit.ts'),
     source('admit', 'store/sqlite/admit.ts'),
-    "JS:+'send /home/me/gossamer/node_modules/ioredis/built/Pipeline.js:1:1",
+    "JS:+'send /somewhere/gossamer/node_modules/ioredis/built/Pipeline.js:1:1",
     "JS:+'nextTick node:internal/process/task_queues:113:18",
     'Builtins_LdaNamedPropertyHandler',
     NAMELESS,
@@ -206,12 +206,12 @@ test('of two functions that had the same place in memory, the later one is found
 
 test('all tiers of a function have one name, without the folder that the clone is in', () => {
   assert.equal(
-    plainName("JS:*'readText file:///home/me/src/g/src/parse/html/text.ts:69:25"),
+    plainName("JS:*'readText file:///somewhere/g/src/parse/html/text.ts:69:25"),
     'readText src/parse/html/text.ts:69',
   );
-  assert.equal(plainName('JS:~ file:///home/me/g/src/threads/page-work.ts:32:3'), 'src/threads/page-work.ts:32');
+  assert.equal(plainName('JS:~ file:///somewhere/g/src/threads/page-work.ts:32:3'), 'src/threads/page-work.ts:32');
   assert.equal(
-    plainName('JS:^walk /home/me/node_modules/tldts/dist/cjs/index.js:10:4'),
+    plainName('JS:^walk /somewhere/node_modules/tldts/dist/cjs/index.js:10:4'),
     'walk node_modules/tldts/dist/cjs/index.js:10',
   );
   assert.equal(plainName('deflate_fast'), 'deflate_fast');

@@ -3,23 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ROBOTS_BYTES_MAX, ROBOTS_RECORD_BYTES_MAX } from '../src/model/robots.ts';
-import type { RobotsRecord } from '../src/model/robots.ts';
 import { comparedPath, comparedPattern, matches } from '../src/politeness/pattern.ts';
 import { parseRobots, robotsDecision } from '../src/politeness/robots.ts';
 import { assertInProportion } from './support/in-proportion.ts';
-
-const recordOf = (text: string): RobotsRecord => {
-  const { verdict, rules, crawlDelayMs } = parseRobots(text, 'Gossamer');
-  return { origin: 'https://example.org', fetchedAt: 0, expiresAt: 1, verdict, rules, crawlDelayMs };
-};
-const written = (rules: string): RobotsRecord => ({
-  origin: 'https://example.org',
-  fetchedAt: 0,
-  expiresAt: 1,
-  verdict: 'rules',
-  rules,
-  crawlDelayMs: null,
-});
+import { recordOf, written } from './support/robots-records.ts';
 
 /** The set of places that each star and character leads to: slow, and plainly right. */
 const matchesSlowly = (pattern: string, path: string): boolean => {

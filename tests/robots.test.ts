@@ -6,19 +6,7 @@ import { ROBOTS_BYTES_MAX, ROBOTS_RECORD_BYTES_MAX } from '../src/model/robots.t
 import type { RobotsRecord } from '../src/model/robots.ts';
 import { parseRobots, robotsDecision, robotsStance, robotsVerdict, SITEMAPS_MAX } from '../src/politeness/robots.ts';
 import { canonicalize } from '../src/url/canonical.ts';
-
-const recordOf = (text: string): RobotsRecord => {
-  const { verdict, rules, crawlDelayMs } = parseRobots(text, 'Gossamer');
-  return { origin: 'https://example.org', fetchedAt: 0, expiresAt: 1, verdict, rules, crawlDelayMs };
-};
-const written = (rules: string): RobotsRecord => ({
-  origin: 'https://example.org',
-  fetchedAt: 0,
-  expiresAt: 1,
-  verdict: 'rules',
-  rules,
-  crawlDelayMs: null,
-});
+import { recordOf, written } from './support/robots-records.ts';
 
 /** May we fetch the path, as the canonical form spells it, under these lines for everyone? */
 const allows = (lines: string, path: string): boolean => {
