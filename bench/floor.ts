@@ -1,8 +1,8 @@
 /**
  * The floor: a bare loop that fetches a list of pages with our HTTP code, one connection per page, and
- * extracts their links with our parser. No robots, frontier, store or archive.
+ * extracts their links with our parser. No text, robots.txt, queue, store or archive.
  *
- * With `--records` it also makes the archive records, to show what those cost.
+ * With `records` it also finds the text and makes the archive records, to show what those cost.
  */
 
 import { readFileSync } from 'node:fs';
@@ -49,6 +49,7 @@ const loop = async (): Promise<void> => {
               body: exchange.body,
               textBytesMax: BODY_BYTES_MAX,
               productToken: 'gossamer',
+              text: false,
             }).findings;
       for (const href of findings.hrefs) if (URL.parse(href, findings.base)) links++;
       pages++;

@@ -15,7 +15,7 @@ const FOLDER = join(import.meta.dirname, 'fixtures', 'pages');
 const PIECED_PAGES = 6_000;
 const WOUNDS_PER_FIXTURE = 120;
 
-const scan = (page: string) => scanHtml(page, { productToken: 'gossamer', xhtml: false });
+const scan = (page: string) => scanHtml(page, { productToken: 'gossamer', xhtml: false, text: true });
 
 const fixtures = readdirSync(FOLDER)
   .sort()
@@ -155,7 +155,7 @@ test('a title is cut at its ceiling', () => {
 
 test('in XHTML an empty script ends at once and CDATA is text', () => {
   const page = '<html><script src="x"/><p>a <![CDATA[<b> & c]]></p><a href="d"/><title/><a href="e"/></html>';
-  const { hrefs, text } = scanHtml(page, { productToken: 'gossamer', xhtml: true });
+  const { hrefs, text } = scanHtml(page, { productToken: 'gossamer', xhtml: true, text: true });
   assert.deepEqual(hrefs, ['d', 'e']);
   assert.equal(text, 'a <b> & c');
 });

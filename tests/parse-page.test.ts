@@ -1,7 +1,7 @@
 /** From the bytes of a page to its findings: encodings, kinds of pages, directives and text. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
@@ -334,4 +334,22 @@ test('a frameset has no text, and a page without body has its own', () => {
   assert.equal(find(fixture('frames.html')).text, '');
   assert.equal(find(fixture('bare.txt.html')).text, 'Just words, bold ones, and one link');
   assert.equal(textOf('<html><head><title>t</title></head>'), '');
+});
+
+// Without text
+
+test('where the text is not wanted, all else of a page is found just the same', () => {
+  const folder = join(import.meta.dirname, 'fixtures', 'pages');
+  for (const name of readdirSync(folder)) {
+    const type = name.endsWith('.xhtml') ? 'application/xhtml+xml' : name.endsWith('.txt') ? 'text/plain' : 'text/html';
+    const source = {
+      url: 'http://example.org/dir/page',
+      headers: { 'content-type': type },
+      body: fixture(name),
+      textBytesMax: MIB,
+      productToken: 'gossamer',
+    };
+    const { findings } = parsePage(source);
+    assert.deepEqual(parsePage({ ...source, text: false }).findings, { ...findings, text: '' }, name);
+  }
 });

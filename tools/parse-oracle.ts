@@ -23,7 +23,7 @@ const files = readdirSync(folder, { recursive: true, withFileTypes: true })
 const stride = Math.max(1, Math.ceil(files.length / Number(limit)));
 const chosen = files.filter((_, at) => at % stride === 0);
 
-const options = { productToken: 'gossamer', xhtml: false };
+const options = { productToken: 'gossamer', xhtml: false, text: true };
 const agreed = { links: 0, title: 0, base: 0, all: 0 };
 let pages = 0;
 let characters = 0;

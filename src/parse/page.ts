@@ -20,6 +20,8 @@ export interface PageSource {
   readonly textBytesMax: number;
   /** `gossamer`: a meta element of this name counts like `robots`. */
   readonly productToken: string;
+  /** False where nobody will read the text: that of the findings is then empty. */
+  readonly text?: boolean;
 }
 
 export interface ParsedPage {
@@ -74,10 +76,11 @@ const findingsOf = (source: PageSource, page: PageText): Findings => {
   const { headers, url, textBytesMax } = source;
   const productToken = source.productToken.toLowerCase();
   const html = page.kind === 'html' || page.kind === 'xhtml';
-  const scanned = scanHtml(html ? page.text : '', { productToken, xhtml: page.kind === 'xhtml' });
+  const wantsText = source.text ?? true;
+  const scanned = scanHtml(html ? page.text : '', { productToken, xhtml: page.kind === 'xhtml', text: wantsText });
   const { directives } = scanned;
   addHeader(directives, headers['x-robots-tag'] ?? '', productToken);
-  const text = page.kind === 'xml' ? xmlText(page.text) : page.kind === 'plain' ? plainText(page.text) : scanned.text;
+  const text = wantsText ? textOf(page, scanned.text) : '';
   return {
     title: scanned.title,
     language: scanned.language || (headers['content-language'] ?? '').split(',', 1).join('').trim(),
@@ -90,6 +93,9 @@ const findingsOf = (source: PageSource, page: PageText): Findings => {
     text: text.length > textBytesMax ? text.slice(0, textBytesMax) : text,
   };
 };
+
+const textOf = ({ kind, text }: PageText, scanned: string): string =>
+  kind === 'xml' ? xmlText(text) : kind === 'plain' ? plainText(text) : scanned;
 
 /** HTML standard, 4.2.3: a base that cannot be read, or is a data: or javascript: URL, counts for nothing. */
 const resolveBase = (href: string, url: string): string => {

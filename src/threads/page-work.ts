@@ -48,6 +48,7 @@ export const createPageWork =
         body: page.body,
         textBytesMax: settings.bodyBytesMax,
         productToken,
+        text: settings.keep !== 'none' || extract !== undefined,
       });
       ({ findings, cut } = parsed);
       if (extract) extracted = extract(toHookPage({ page, findings, source: parsed.source }));

@@ -61,7 +61,7 @@ const step = (scan: Scan, at: number): number => {
 
 const readCharacters = (scan: Scan, at: number): number => {
   const { source, sink } = scan;
-  if (isMuted(scan)) {
+  if (!scan.options.text || isMuted(scan)) {
     const next = source.indexOf('<', at + 1);
     const end = next < 0 ? source.length : next;
     settleIfVisible(scan, at, end);
@@ -88,7 +88,8 @@ const readDeclaration = (scan: Scan, at: number): number => {
   const close = source.indexOf(']]>', from);
   const to = close < 0 ? source.length : close;
   settleIfVisible(scan, from, to);
-  if (!isMuted(scan)) readText(scan.sink, source, { from, to, markup: false, preformatted: scan.preformatted > 0 });
+  if (scan.options.text && !isMuted(scan))
+    readText(scan.sink, source, { from, to, markup: false, preformatted: scan.preformatted > 0 });
   return to + 3;
 };
 
