@@ -74,6 +74,17 @@ test('a polite crawl has no violation: robots.txt and its page are one visit, an
   assert.deepEqual([report.calls, report.visits, report.sites], [4, 3, 1]);
 });
 
+test('a robots.txt and its page within one millisecond are in the order in which they left', async () => {
+  const [robots, first] = FIRST as [PlantedCall, PlantedCall];
+  const calls = [
+    { ...robots, tookMs: 0 },
+    { ...first, at: 0 },
+  ];
+  assertFound(await audited({ robots: [ROBOTS], calls }), []);
+  // What a killed visit read is not in the archive: then the ledger alone tells that it was read before.
+  assertFound(await audited({ robots: [], calls }), [], { 'not-archived': 1 });
+});
+
 test('a gap that is a millisecond too short is found, with both calls and what was required', async () => {
   const report = await audited({
     robots: [ROBOTS],

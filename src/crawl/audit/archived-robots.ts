@@ -156,7 +156,7 @@ const give = (
       path,
       offset,
     ];
-    reading.take(sortable({ site, mark: ROBOTS_MARK, at, rest }));
+    reading.take(sortable({ site, mark: ROBOTS_MARK, at, nth: offset, rest }));
   }
 };
 

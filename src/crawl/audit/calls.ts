@@ -54,6 +54,7 @@ export interface LedgerReading {
 export function* callLines({ dirs, book, site, onDamage, onProgress }: LedgerReading): Generator<string> {
   let writer = ''; // its calls come together
   let number = 0;
+  let nth = 0;
   for (const [member, dir] of dirs.entries()) {
     for (const read of readLedger({
       dir: join(dir, LEDGER_DIR),
@@ -63,7 +64,7 @@ export function* callLines({ dirs, book, site, onDamage, onProgress }: LedgerRea
       if (site !== null && read.call.site !== site) continue;
       const { run, thread } = read.head;
       if (writer !== `${member} ${run} ${thread}`) [writer, number] = [`${member} ${run} ${thread}`, number + 1];
-      yield callLine(read, { member, writer: number, settings: book.numberOf(read.head) });
+      yield callLine(read, { member, writer: number, settings: book.numberOf(read.head), nth: nth++ });
     }
   }
 }
@@ -73,7 +74,7 @@ const CALL_MARK = '1';
 
 const callLine = (
   { call, end }: ReadCall,
-  { member, writer, settings }: { member: number; writer: number; settings: number },
+  { member, writer, settings, nth }: { member: number; writer: number; settings: number; nth: number },
 ): string => {
   const rest = [
     member,
@@ -89,22 +90,23 @@ const callLine = (
     end ? call.at + end.tookMs : null,
     end?.result ?? '',
   ];
-  return sortable({ site: call.site, mark: CALL_MARK, at: call.at, rest });
+  return sortable({ site: call.site, mark: CALL_MARK, at: call.at, nth, rest });
 };
 
+export interface Sortable {
+  readonly site: string;
+  readonly mark: string;
+  readonly at: number;
+  /** The order of what happened within one millisecond: a page may follow its robots.txt that soon. */
+  readonly nth: number;
+  readonly rest: readonly unknown[];
+}
+
 /** A line of the sort: its site first, then robots.txt before calls, then time. */
-export const sortable = ({
-  site,
-  mark,
-  at,
-  rest,
-}: {
-  site: string;
-  mark: string;
-  at: number;
-  rest: readonly unknown[];
-}): string =>
-  `${site} ${mark} ${String(at).padStart(15, '0')} ${JSON.stringify(rest).replace(/[^\x20-\x7e]/g, escaped)}`;
+export const sortable = ({ site, mark, at, nth, rest }: Sortable): string => {
+  const order = `${String(at).padStart(15, '0')} ${String(nth).padStart(12, '0')}`;
+  return `${site} ${mark} ${order} ${JSON.stringify(rest).replace(/[^\x20-\x7e]/g, escaped)}`;
+};
 
 /** The sort takes ASCII; the path of an archive may have more. */
 const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -118,12 +120,12 @@ export interface SortedLine {
 
 export const readSorted = (line: string): SortedLine => {
   const siteEnd = line.indexOf(' ');
-  const restAt = line.indexOf(' ', siteEnd + 3) + 1;
+  const atEnd = line.indexOf(' ', siteEnd + 3);
   return {
     site: line.slice(0, siteEnd),
     isCall: line[siteEnd + 1] === CALL_MARK,
-    at: Number(line.slice(siteEnd + 3, restAt - 1)),
-    rest: line.slice(restAt),
+    at: Number(line.slice(siteEnd + 3, atEnd)),
+    rest: line.slice(line.indexOf(' ', atEnd + 1) + 1),
   };
 };
 
