@@ -9,7 +9,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openSqliteReader } from '../src/store/sqlite/reader.ts';
+import { allPages } from '../src/crawl/all-pages.ts';
+import { openToRead } from '../src/crawl/read.ts';
 import { compareCheckouts } from './against.ts';
 import { kindsLine, measureKinds, perfMissing } from './kinds.ts';
 import { compareThreads } from './thread-counts.ts';
@@ -76,11 +77,11 @@ if (values.threads !== '') {
 }
 
 /** The addresses that a crawl fetched, for the floor to fetch again. */
-const listPages = (): string => {
-  const reader = openSqliteReader(join(crawlDir(home), 'crawl.db'));
+const listPages = async (): Promise<string> => {
+  const { crawl } = await openToRead(crawlDir(home));
   const urls: string[] = [];
-  for (const page of reader.pages({ outcome: 'fetched' })) urls.push(page.url);
-  reader.close();
+  for await (const page of allPages(crawl, { outcome: 'fetched' })) urls.push(page.url);
+  await crawl.close();
   const list = join(home, 'urls.txt');
   writeFileSync(list, urls.join('\n'));
   return list;
@@ -148,7 +149,7 @@ for (const workload of workloads) {
   for (let round = 1; round <= rounds; round++) {
     console.error(`${workload}: round ${round} of ${rounds}`);
     const crawl = await crawlWorld(world, { home, pages, flags });
-    const list = listPages();
+    const list = await listPages();
     all.push({ crawl, floor: await floor(world, list, 'links'), records: await floor(world, list, 'records') });
   }
   for (const what of ['floor', 'records', 'crawl'] as const) console.log(rowOf(workload, what, all));

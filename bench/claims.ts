@@ -11,7 +11,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runClaimLoop, type LoopGauges } from '../src/frontier/claim-loop.ts';
 import { ADMITTED_MAX, SETTLED_MAX } from '../src/frontier/crew.ts';
-import type { Claimed, Store } from '../src/frontier/store.ts';
+import type { Claimed, Store } from '../src/contract/store.ts';
 import { createClock, type Clock } from '../src/lib/clock.ts';
 import { createGroup } from '../src/lib/group.ts';
 import { writeCount } from '../src/lib/units.ts';
@@ -33,17 +33,15 @@ const { values } = parseArgs({
     stores: { type: 'string', default: STORES.join(',') },
     /** Concurrent visits. */
     slots: { type: 'string', default: '500,2000' },
-    /** That wait before the first case. */
+    /** Links that wait before the first case. */
     links: { type: 'string', default: '2000000' },
     sites: { type: 'string', default: '100000' },
     seconds: { type: 'string', default: '60' },
     /** How long a visit takes: from-to. */
     'visit-ms': { type: 'string', default: '50-500' },
-    /**
-     * Of a site, start to start. With 5 s, 100,000 sites give 20,000 visits a second: there is always one that is due.
-     */
+    /** The delay of a site, start to start. With 5 s, 100,000 sites give 20,000 visits a second: one is always due. */
     'delay-ms': { type: 'string', default: '5000' },
-    /** That a visit admits. */
+    /** Links that a visit admits. */
     'new-links': { type: 'string', default: '2' },
   },
 });
@@ -176,7 +174,7 @@ const runCase = async ({ store, clock, load, place, slots }: Case): Promise<Trie
   return tried;
 };
 
-/** Not Math.max with a spread: there may be more claims than a call takes arguments. */
+/** Not Math.max with a spread: there may be more claims than a function takes arguments. */
 const longest = ({ claimsMs }: Tried): number => claimsMs.reduce((most, ms) => Math.max(most, ms), 0);
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
@@ -219,7 +217,7 @@ const measureStore = async (place: StorePlace): Promise<void> => {
       productToken: 'gossamer',
       version: 'bench',
       logPages: false,
-      store: { url: place.url, crawl: 'bench', member: 'm1', shards: SHARDS },
+      store: { url: place.url, crawl: 'bench', member: 'm1', shards: SHARDS, dir: place.dir, frontier: 'store' },
     },
     onFault: ({ message }) => warn(`the store thread is gone: ${message}`),
     log: (level, message) => (level === 'warn' ? warn(message) : undefined),

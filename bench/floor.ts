@@ -23,7 +23,7 @@ const fetcher = createFetcher({
   socketsMax: Number(slots),
   bodyMemoryBytes: 256 * 1024 ** 2,
   connectTimeoutMs: 10_000,
-  answerTimeoutMs: 30_000,
+  responseTimeoutMs: 30_000,
   totalTimeoutMs: 30_000,
   verifyTls: false,
   allowPrivateAddresses: true,

@@ -19,12 +19,12 @@ const SAMPLES_PER_SECOND = '499';
 /** Else perf keeps a copy of every binary it saw in the user's home. */
 const NO_COPIES = ['--no-buildid', '--no-buildid-cache'];
 const TOP = 5;
-/** Those of no kind are what the table could be improved by. */
+/** Symbols of no kind are what the table could be improved by. */
 const TOP_OTHER = 10;
 
 export interface KindCpu {
   readonly kind: string;
-  /** Of all samples, 0..1. */
+  /** Share of all samples, 0..1. */
   readonly share: number;
   readonly ms: number;
 }

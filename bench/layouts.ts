@@ -13,8 +13,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { dropFirst, firstOf, pushLast } from '../src/lib/long-queue.ts';
 import { writeBytes, writeCount } from '../src/lib/units.ts';
-import { preparing } from '../src/store/sqlite/book.ts';
-import { packsOf } from '../src/store/sqlite/line.ts';
+import { preparing } from '../src/store/sqlite/statements.ts';
+import { packsOf } from '../src/store/sqlite/queue.ts';
 
 const { values } = parseArgs({
   options: { links: { type: 'string', default: '100000,10000000' }, sites: { type: 'string', default: '100000' } },
@@ -34,7 +34,7 @@ process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 interface Layout {
   readonly tables: string;
   open(db: DatabaseSync): {
-    /** Puts new links at the end of a site's line. */
+    /** Puts new links at the end of a site's queue. */
     append(site: number, via: string, links: readonly string[]): void;
     /** Takes the first link of a site that has one. */
     take(site: number): void;

@@ -1,6 +1,6 @@
 /**
- * `node bench/ledger.ts [--calls 1000000] [--sites 100000]`: what a note costs, what it takes on disk, and what an
- * audit of so many calls takes. The URLs are made of random words, which pack worse than those of the web.
+ * `node bench/ledger.ts [--requests 1000000] [--sites 100000]`: what a note costs, what it takes on disk, and what an
+ * audit of so many requests takes. The URLs are made of random words, which pack worse than those of the web.
  */
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -16,14 +16,14 @@ import { diceFor } from '../src/world/random.ts';
 import { measured, path } from './whole-crawl.ts';
 
 const { values } = parseArgs({
-  options: { calls: { type: 'string', default: '1000000' }, sites: { type: 'string', default: '100000' } },
+  options: { requests: { type: 'string', default: '1000000' }, sites: { type: 'string', default: '100000' } },
 });
-const CALLS = Number(values.calls);
+const REQUESTS = Number(values.requests);
 const SITES = Number(values.sites);
 const VOCABULARY = 3_000;
-/** Calls made ready at a time, so that making them is not measured. */
+/** Requests made ready at a time, so that making them is not measured. */
 const BATCH = 10_000;
-/** Calls under way at a time. */
+/** Requests under way at a time. */
 const UNDER_WAY = 200;
 /** A robots.txt of common size. */
 const RULES = {
@@ -65,9 +65,9 @@ const ledger = openLedger({
 let notedMs = 0;
 const cpuBefore = process.cpuUsage();
 let madeUs = 0;
-for (let from = 0; from < CALLS; from += BATCH) {
+for (let from = 0; from < REQUESTS; from += BATCH) {
   const before = process.cpuUsage();
-  const batch = Array.from({ length: Math.min(BATCH, CALLS - from) }, (_, i) => {
+  const batch = Array.from({ length: Math.min(BATCH, REQUESTS - from) }, (_, i) => {
     const one = sites[(from + i) % SITES]!;
     const isFirst = from + i < SITES;
     const name = isFirst ? 'robots.txt' : `${word()}/${word()}-${word()}-${word()}/${dice(100_000)}.html`;
@@ -86,7 +86,7 @@ for (let from = 0; from < CALLS; from += BATCH) {
   for (const [i, { site, address, kind, url, restMs, tookMs, answeredMs }] of batch.entries()) {
     now += (DELAY_MS * 4) / SITES + (i % 2);
     const at = Math.floor(now);
-    const number = ledger.leave({
+    const number = ledger.sending({
       at,
       lease: from + i,
       kind,
@@ -105,15 +105,15 @@ for (let from = 0; from < CALLS; from += BATCH) {
 await ledger.close();
 const { user, system } = process.cpuUsage(cpuBefore);
 const bytes = readdirSync(join(dir, 'ledger')).reduce((sum, name) => sum + statSync(join(dir, 'ledger', name)).size, 0);
-console.log(`${writeCount(CALLS)} calls to ${writeCount(SITES)} sites, Node ${process.version}`);
+console.log(`${writeCount(REQUESTS)} requests to ${writeCount(SITES)} sites, Node ${process.version}`);
 console.log(
-  `a note (call, digest of its rules, end): ${((notedMs * 1e6) / CALLS).toFixed(0)} ns in the fetch thread; ${((user + system - madeUs) / CALLS).toFixed(1)} us of CPU with packing`,
+  `a note (request, digest of its rules, end): ${((notedMs * 1e6) / REQUESTS).toFixed(0)} ns in the fetch thread; ${((user + system - madeUs) / REQUESTS).toFixed(1)} us of CPU with packing`,
 );
 console.log(
-  `on disk: ${(bytes / CALLS).toFixed(1)} bytes a call packed, ${(((bytes / CALLS) * 1e6) / 1024 ** 2).toFixed(0)} MiB per million calls`,
+  `on disk: ${(bytes / REQUESTS).toFixed(1)} bytes a request packed, ${(((bytes / REQUESTS) * 1e6) / 1024 ** 2).toFixed(0)} MiB per million requests`,
 );
 
 const audit = await measured(dir, [path('../bin/gossamer.js'), 'audit', dir]);
 console.log(
-  `audit: ${(audit.wallMs / 1000).toFixed(1)} s, ${((audit.cpuMs * 1000) / CALLS).toFixed(1)} us of CPU a call, peak of memory ${(audit.peakBytes / 1024 ** 2).toFixed(0)} MiB; ${audit.out.trim().split('\n').at(-1)}`,
+  `audit: ${(audit.wallMs / 1000).toFixed(1)} s, ${((audit.cpuMs * 1000) / REQUESTS).toFixed(1)} us of CPU a request, peak of memory ${(audit.peakBytes / 1024 ** 2).toFixed(0)} MiB; ${audit.out.trim().split('\n').at(-1)}`,
 );

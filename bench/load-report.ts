@@ -21,7 +21,7 @@ export interface Check {
   readonly holds: boolean;
 }
 
-/** Slots open over 5 s, and a first round of slow calls takes a timeout: before that nothing is steady. */
+/** Slots open over 5 s, and a first round of slow requests takes a timeout: before that nothing is steady. */
 const RAMP_MS = 8_000;
 /**
  * Visits that wait for a parser hold no socket, so descriptors come and go with the load of the machine: what must not
@@ -31,7 +31,7 @@ const DESCRIPTORS_MORE = 1.05;
 const MEMORY_MORE = 1.15;
 /** Files, pipes, ports and loops beside the sockets. */
 const DESCRIPTORS_BESIDE = 100;
-/** Deadlines are looked at every 100 ms, and a call's own end takes a moment too. */
+/** Deadlines are looked at every 100 ms, and a request's own end takes a moment too. */
 const NOTICED_MS = 250;
 const BUSY_SHARE = 0.95;
 const MIB = 1024 ** 2;
@@ -74,16 +74,16 @@ const figuresOf = (run: LoadRun) => {
     loopP50: thirdsOf(told, (one) => one.loopDelay.p50Ms),
     loopP99: thirdsOf(told, (one) => one.loopDelay.p99Ms),
     bodies: thirdsOf(told, (one) => one.bodyBytes / MIB),
-    parseLine: thirdsOf(told, (one) => one.waitingForParser),
+    parseQueue: thirdsOf(told, (one) => one.waitingForParser),
     pages: thirdsOf(told, (one) => one.pagesPerSecond),
-    callsPerSecond: (told.at(-1)!.calls - told[0]!.calls) / seconds,
+    requestsPerSecond: (told.at(-1)!.requests - told[0]!.requests) / seconds,
     failuresPerSecond: (told.at(-1)!.failures - told[0]!.failures) / seconds,
   };
 };
 
 export const checksOf = (run: LoadRun): Check[] => {
   const { end, memory, descriptors, visits } = figuresOf(run);
-  const callMsMax = run.timeoutMs + NOTICED_MS + end.loopDelayOverall.maxMs;
+  const requestMsMax = run.timeoutMs + NOTICED_MS + end.loopDelayOverall.maxMs;
   return [
     {
       what: `the crawl ended in order (${end.reason}), ${end.leased} links leased, ${end.restarts} threads restarted`,
@@ -101,12 +101,12 @@ export const checksOf = (run: LoadRun): Check[] => {
     },
     { what: 'memory is flat', holds: memory.last <= memory.first * MEMORY_MORE },
     {
-      what: `no visit past its deadline: the longest took ${seconds(end.longestVisitMs)}, it may send for ${seconds(end.visitCallsMsMax)}`,
-      holds: end.longestVisitMs <= end.visitCallsMsMax,
+      what: `no visit past its deadline: the longest took ${seconds(end.longestVisitMs)}, it may send for ${seconds(end.visitRequestsMsMax)}`,
+      holds: end.longestVisitMs <= end.visitRequestsMsMax,
     },
     {
-      what: `no call past its time: the longest took ${seconds(end.longestCallMs)}, allowed are ${seconds(run.timeoutMs)}`,
-      holds: end.longestCallMs <= callMsMax,
+      what: `no request past its time: the longest took ${seconds(end.longestRequestMs)}, allowed are ${seconds(run.timeoutMs)}`,
+      holds: end.longestRequestMs <= requestMsMax,
     },
     { what: `no connection was left open at the servers (${run.leftOpen})`, holds: run.leftOpen === 0 },
     { what: `gossamer verify is clean (exit code ${run.verifyCode})`, holds: run.verifyCode === 0 },
@@ -134,11 +134,11 @@ export const tableOf = (run: LoadRun): string => {
     row('event-loop delay of the fetch thread, p50 of 5 s, ms', f.loopP50, tenths),
     row('event-loop delay of the fetch thread, p99 of 5 s, ms', f.loopP99, tenths),
     row('bodies in memory, MiB', f.bodies, whole),
-    row('visits that wait for a parser', f.parseLine, whole),
+    row('visits that wait for a parser', f.parseQueue, whole),
     row('pages per second', f.pages, whole),
     '',
     `Event-loop delay over the whole run: p50 ${f.end.loopDelayOverall.p50Ms} ms, **p99 ${f.end.loopDelayOverall.p99Ms} ms**, most ${f.end.loopDelayOverall.maxMs} ms. ` +
-      `${whole(f.callsPerSecond)} calls a second, of which ${whole(f.failuresPerSecond)} failed. CPU, in cores: ${cpuOf(f.samples)}.`,
+      `${whole(f.requestsPerSecond)} requests a second, of which ${whole(f.failuresPerSecond)} failed. CPU, in cores: ${cpuOf(f.samples)}.`,
     '',
     `${whole(f.end.pages)} pages on ${whole(f.end.sites.known)} sites; links settled: ${outcomes}.`,
     '',

@@ -48,15 +48,15 @@ export interface Told {
   readonly sites: { readonly known: number };
   readonly pagesPerSecond: number;
   readonly visits: number;
-  readonly calls: number;
+  readonly requests: number;
   readonly failures: number;
   readonly sockets: number;
   readonly bodyBytes: number;
   readonly waitingForParser: number;
   readonly restarts: number;
   readonly longestVisitMs: number;
-  readonly longestCallMs: number;
-  readonly visitCallsMsMax: number;
+  readonly longestRequestMs: number;
+  readonly visitRequestsMsMax: number;
   readonly loopDelay: Delay;
   readonly loopDelayOverall: Delay;
   readonly reason?: string;

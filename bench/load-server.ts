@@ -23,7 +23,7 @@ export interface BadWebOptions {
 const BACKLOG = 16_384;
 /** Nothing listens on the port of tcpmux; one of the ephemeral ports might connect to itself. */
 const NOBODY = 1;
-/** Those that drip do so together, on one timer. */
+/** All bodies that drip do so together, on one timer. */
 const DRIP_MS = 1_000;
 const GOOD_MS_LEAST = 20;
 const GOOD_MS_MORE = 280;

@@ -87,7 +87,7 @@ const crawl = async (): Promise<LoadRun> => {
         `${timeoutMs}ms`,
         '--max-duration',
         `${durationMs}ms`,
-        // Bad sites are called again at once, as often as they fail: the load must not thin out.
+        // Bad sites are visited again at once, as often as they fail: the load must not thin out.
         '--delay',
         '0',
         '--trouble-delay',

@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- observe`: what it costs to see what a crawl does.
  *
- * The same crawl with everything on (metrics, scraped every 5 s; ledger; log in a file) and with everything off, in
+ * One crawl with everything on (metrics, scraped every 5 s; ledger; log in a file) and with everything off, in
  * turn; the ratio of each pair is what counts. `--against DIR` adds another checkout of the program, such as one from
  * before there were metrics: some counting is never off.
  */

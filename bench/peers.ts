@@ -4,7 +4,7 @@
  * The peers are brought into .peers, and then this program starts itself again in new namespaces (unshare), where the
  * names of the small web are real and only loopback exists: nothing that a crawler does can leave. `--only
  * gossamer,scrapy` runs some, `--pages`, `--sites` and `--profile` (a, b or c: workloads.ts) choose the web,
- * `--latency-ms` lets its answers take time, `--seconds-max` is the time that each crawler may take.
+ * `--latency-ms` lets its responses take time, `--seconds-max` is the time that each crawler may take.
  */
 
 import { spawn, spawnSync } from 'node:child_process';

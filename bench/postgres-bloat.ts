@@ -6,6 +6,7 @@
  * that the frontier stays as large as it was: what grows then, besides rows of pages and known URLs, is bloat.
  */
 
+import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { writeBytes, writeCount } from '../src/lib/units.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
@@ -48,7 +49,10 @@ try {
     crawl: 'bloat',
     member: 'bench',
     shards: SHARDS,
+    dir: tmpdir(),
+    frontier: 'store',
     archive: () => archive,
+    dead: () => {},
     clock: null,
     say: (message) => console.error(message),
   });

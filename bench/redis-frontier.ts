@@ -1,6 +1,6 @@
 /**
- * What a waiting URL costs in Redis with lines in it and with lines in files: admits millions, and reads how much
- * memory the lines have.
+ * What a waiting URL costs in Redis with the waiting links in it and in files: admits millions, and reads how much
+ * memory the queues have.
  */
 
 import { readdirSync, statSync } from 'node:fs';
@@ -8,12 +8,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { ask, link, settlementOf } from '../tests/contract/store-scene.ts';
-import { createMember, openMember, removeMember, rowsPathOf } from '../tests/support/redis-scene.ts';
+import { createMember, filesFolderOf, openMember, removeMember } from '../tests/support/redis-scene.ts';
 import { startRedis } from '../tests/support/redis-server.ts';
 import { openMemoryArchive } from '../tests/support/memory-archive.ts';
 import type { Link } from '../src/model/link.ts';
 import type { FrontierPlace } from '../src/model/settings.ts';
-import { frontierFolder } from '../src/store/redis/line-files.ts';
 import { shardOf } from '../src/url/shard.ts';
 
 /** Arguments: links, sites, one of the ways. */
@@ -74,7 +73,7 @@ const measure = async (frontier: FrontierPlace): Promise<void> => {
       const rate = admitted / ((performance.now() - began) / 1_000);
       const used = await settled();
       const { waiting } = await store.census();
-      const dir = frontierFolder(rowsPathOf(folder));
+      const dir = filesFolderOf(folder);
       const onDisk =
         frontier === 'files' ? readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).size, 0) : 0;
       console.log(
@@ -96,13 +95,13 @@ const measure = async (frontier: FrontierPlace): Promise<void> => {
     const { waiting } = await store.census();
     const before = await settled();
     for (let from = 0; from < SITES; from += 1_000) {
-      const line = redis.pipeline();
-      for (let n = from; n < from + 1_000; n++) line.del(`{frontier:${shardOf(siteAt(n))}}:line:${siteAt(n)}`);
-      await line.exec();
+      const pipeline = redis.pipeline();
+      for (let n = from; n < from + 1_000; n++) pipeline.del(`{frontier:${shardOf(siteAt(n))}}:queue:${siteAt(n)}`);
+      await pipeline.exec();
     }
-    const lines = before - (await settled());
+    const queues = before - (await settled());
     console.log(
-      `${frontier}: the lines are ${(lines / 1024 ** 2).toFixed(1)} MiB of it, ${(lines / waiting).toFixed(1)} bytes per waiting URL; a claimed visit takes ${Math.round((1_000 * tookMs) / visits)} us`,
+      `${frontier}: the queues are ${(queues / 1024 ** 2).toFixed(1)} MiB of it, ${(queues / waiting).toFixed(1)} bytes per waiting URL; a claimed visit takes ${Math.round((1_000 * tookMs) / visits)} us`,
     );
   } finally {
     await store.close();

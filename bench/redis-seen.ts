@@ -1,5 +1,5 @@
 /**
- * What a known URL costs in Redis: admits millions through the real script, and reads how much memory the server has
+ * What a known URL costs in Redis: admits millions through the real step, and reads how much memory the server has
  * more.
  */
 
@@ -28,7 +28,7 @@ const redis = new Redis(server.url);
 const folder = createMember('seen');
 const store = await openMember(folder, { url: server.url, archive: openMemoryArchive() });
 try {
-  const lines = sites.map((site, shard) => `{seen:${shard}}:line:${site}`);
+  const queues = sites.map((site, shard) => `{seen:${shard}}:queue:${site}`);
   const usedBytes = async (): Promise<number> => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1]);
   const emptyBytes = await usedBytes();
   let known = 0;
@@ -40,7 +40,7 @@ try {
       const { admitted } = await store.admit(linksFrom(known, BATCH));
       wrong += BATCH - admitted; // all are new: any other was taken for one that is known
       known += BATCH;
-      await Promise.all(lines.map((key) => redis.del(key))); // the lines are not what is measured
+      await Promise.all(queues.map((key) => redis.del(key))); // the queues are not what is measured
     }
     const seconds = (performance.now() - began) / 1_000;
     const bytes = (await usedBytes()) - emptyBytes;

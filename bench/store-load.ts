@@ -1,6 +1,6 @@
 /** A crawl's work for a store, without a web: links as pages give them, visits that end at once. */
 
-import type { Store } from '../src/frontier/store.ts';
+import type { Store } from '../src/contract/store.ts';
 import type { CanonicalUrl, Link } from '../src/model/link.ts';
 import type { Settlement } from '../src/model/settlement.ts';
 import type { Visit } from '../src/model/visit.ts';
@@ -101,9 +101,9 @@ export const settled = (visit: Visit): Settlement => ({
     site: visit.site,
     outcome: 'fetched',
     status: 200,
-    at: visit.claimedAt,
-    durationMs: 80,
-    contentType: 'text/html; charset=utf-8',
+    time: visit.claimedAt,
+    duration_ms: 80,
+    content_type: 'text/html; charset=utf-8',
     bytes: 60_000,
     title: 'A page of a site, with a title of common length',
     language: 'en',
@@ -116,6 +116,6 @@ export const settled = (visit: Visit): Settlement => ({
     tries: visit.tries,
     robots: 'no rule applies',
     detail: '192.0.2.1',
-    extracted: '',
+    extracted: null,
   },
 });

@@ -4,11 +4,12 @@ import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { Archive, Store } from '../src/frontier/store.ts';
+import type { Archive } from '../src/archive/archive.ts';
+import type { Store } from '../src/contract/store.ts';
 import { anchorNow, createClock } from '../src/lib/clock.ts';
-import { openSharedStore } from '../src/store/shared.ts';
-import { EMBEDDED, type StoreKind } from '../src/store/place.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { EMBEDDED, type StoreKind } from '../src/store/address.ts';
+import { openStore } from '../src/store/open.ts';
+import { openSqlite } from '../src/store/sqlite/store.ts';
 import { SHARDS } from '../src/url/shard.ts';
 import { startPostgres } from '../tests/support/postgres-server.ts';
 import { startRedis } from '../tests/support/redis-server.ts';
@@ -182,7 +183,7 @@ const NO_ARCHIVE: Archive = {
 /** In this thread, without an archive. */
 export const openIn = async (place: StorePlace): Promise<OpenedStore> => {
   if (place.kind === 'sqlite') {
-    const store = openSqliteStore({
+    const store = openSqlite({
       path: join(place.dir, 'crawl.db'),
       clock: (notBeforeMs) => createClock(anchorNow(notBeforeMs)),
       archive: () => NO_ARCHIVE,
@@ -194,12 +195,13 @@ export const openIn = async (place: StorePlace): Promise<OpenedStore> => {
       kept: async () => ({ ...(await place.kept()), memory: store.seenBytes(), seen: store.seenBytes() }),
     };
   }
-  const store = await openSharedStore({
+  const store = await openStore({
     url: place.url,
     crawl: CRAWL,
     member: 'm1',
     shards: SHARDS,
-    rowsPath: join(place.dir, 'pages.db'),
+    dir: place.dir,
+    frontier: 'store',
     archive: () => NO_ARCHIVE,
     dead: () => {},
     clock: null,

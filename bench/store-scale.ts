@@ -12,8 +12,8 @@ import { anchorNow, createClock } from '../src/lib/clock.ts';
 import { writeBytes, writeCount } from '../src/lib/units.ts';
 import { knownTotal } from '../src/model/census.ts';
 import type { CanonicalUrl, Link } from '../src/model/link.ts';
-import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/store.ts';
-import { snapshotPath } from '../src/store/sqlite/snapshot.ts';
+import { snapshotPath } from '../src/store/files.ts';
+import { openSqlite, type SqliteStore } from '../src/store/sqlite/store.ts';
 import {
   ALL_SHARDS,
   createStoreLoad,
@@ -45,7 +45,7 @@ const archive = {
   close: () => {},
 };
 const open = (path: string, more: { checkpointRows?: number } = {}): SqliteStore =>
-  openSqliteStore({
+  openSqlite({
     path,
     ...more,
     clock: (notBeforeMs) => createClock(anchorNow(notBeforeMs)),

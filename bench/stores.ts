@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { writeCount } from '../src/lib/units.ts';
 import { knownTotal } from '../src/model/census.ts';
-import type { StoreKind } from '../src/store/place.ts';
+import type { StoreKind } from '../src/store/address.ts';
 import { createTeller, telling } from './progress.ts';
 import { createStoreLoad, LINKS_PER_BATCH, VISITS_PER_BATCH, type StoreLoad } from './store-load.ts';
 import { openIn, startPlace, STORES, type Kept, type OpenedStore, type StorePlace } from './store-places.ts';

@@ -82,7 +82,7 @@ const faults = {
   'pages that no right crawl finds': report.unexpected.length,
 };
 console.log(
-  `\nWhat the small web saw: ${writeCount(report.requests)} calls on ${writeCount(report.sites)} sites, ${writeCount(report.pages)} different pages.`,
+  `\nWhat the small web saw: ${writeCount(report.requests)} requests to ${writeCount(report.sites)} sites, ${writeCount(report.pages)} different pages.`,
 );
 for (const [what, n] of Object.entries(faults)) console.log(`  ${n === 0 ? '✔' : '✘'} ${what}: ${n}`);
 console.log(`\nLook at it yourself:

@@ -6,7 +6,7 @@ import type { HookLink, HookPage } from 'gossamer';
 /** Only links without a query are followed. */
 export const accept = ({ url }: HookLink): boolean => !url.includes('?');
 
-/** Of each page its headings, and how many words it has. */
+/** The headings of each page, and how many words it has. */
 export const extract = ({ html, text }: HookPage) => ({
   headings: [...html.matchAll(/<h[1-3][^>]*>(.*?)<\/h[1-3]>/gis)].map(([, inner = '']) =>
     inner.replace(/<[^>]*>/g, '').trim(),

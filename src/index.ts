@@ -7,9 +7,10 @@ import { FILES } from './crawl/folder.ts';
 import { logPathOf } from './crawl/log-path.ts';
 import { createCrawl, reopenCrawl } from './crawl/open.ts';
 import { pagesFrom, toCrawledPage, type CrawledPage } from './crawl/pages.ts';
-import { openReader } from './crawl/read.ts';
+import { openToRead } from './crawl/read.ts';
 import { startRun, type RunEnd } from './crawl/run.ts';
-import type { PageFilter, Reader } from './frontier/store.ts';
+import type { PageFilter } from './contract/views.ts';
+import type { StoredCrawl } from './contract/stored-crawl.ts';
 import type { Census } from './model/census.ts';
 import { openLog, type Fields, type Level } from './observe/log.ts';
 import type { Snapshot } from './observe/snapshot.ts';
@@ -21,7 +22,8 @@ export type { Settings, Keep } from './model/settings.ts';
 export type { Census } from './model/census.ts';
 export type { HookLink, HookPage, Hooks, JsonValue } from './model/hooks.ts';
 export type { OutcomeName } from './model/outcome.ts';
-export type { PageFilter } from './frontier/store.ts';
+export type { NoPlace, Page, WarcPlace } from './model/page.ts';
+export type { PageFilter } from './contract/views.ts';
 export type { Snapshot } from './observe/snapshot.ts';
 export type { Fields, Level } from './observe/log.ts';
 export type { CrawledPage } from './crawl/pages.ts';
@@ -69,7 +71,16 @@ export interface Crawl {
 /** Until a new crawl has its store. */
 const OPENING_LOOK_MS = 50;
 
-/** Starts a crawl, or resumes the one in `dir`. Rejects with a UsageError when a setting is wrong. */
+/**
+ * Starts a crawl, or resumes the one in `dir`. Rejects with a UsageError when a setting is wrong.
+ *
+ * @example
+ * ```ts
+ * const run = await crawl({ email: 'you@example.org', seeds: ['example.org'], dir: './crawl', maxPages: 100 });
+ * for await (const page of run.pages()) console.log(page.status, page.url, page.title);
+ * const { reason } = await run.ended;
+ * ```
+ */
 export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
   const {
     dir = './crawl',
@@ -81,14 +92,14 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
     onLog,
     ...settings
   } = options;
-  const request = {
+  const opening = {
     dir,
     settings,
     seeds: { file: seedFile ?? null, urls: seeds },
     excludeFile: excludeFile ?? null,
     say: (text: string) => onLog?.('warn', text, {}),
   };
-  const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(request) : createCrawl(request));
+  const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(opening) : createCrawl(opening));
   const { log, close } = openLog({
     path: logPathOf(dir, open.identity.settings),
     level: 'info',
@@ -110,9 +121,9 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
     close();
     open.lock.release();
   });
-  const openWhenThere = async (): Promise<Reader | null> => {
+  const openWhenThere = async (): Promise<StoredCrawl | null> => {
     while (run.snapshot().census === null && !isOver) await sleep(OPENING_LOOK_MS);
-    return run.snapshot().census === null ? null : (await openReader(dir)).reader;
+    return run.snapshot().census === null ? null : (await openToRead(dir)).crawl;
   };
   return {
     dir,
@@ -131,11 +142,11 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
 /** The row of the last page of a crawl that does not run yet. */
 const lastRowIn = async (dir: string): Promise<number> => {
   try {
-    const { reader } = await openReader(dir);
+    const { crawl } = await openToRead(dir);
     try {
-      return await reader.lastRow();
+      return (await crawl.pagesAfter(0, { limit: 0 })).end;
     } finally {
-      await reader.close();
+      await crawl.close();
     }
   } catch {
     return 0; // there is no store yet; one that cannot be read is told by the run
@@ -155,20 +166,30 @@ export interface ReadCrawl {
   close(): Promise<void>;
 }
 
-/** Opens the crawl in `dir` to read it; changes nothing. Rejects with a UsageError when there is none. */
+/**
+ * Opens the crawl in `dir` to read it, while it runs or after; changes nothing. Rejects with a UsageError when there is
+ * none.
+ *
+ * @example
+ * ```ts
+ * const read = await openCrawl('./crawl');
+ * for await (const page of read.pages({ outcome: 'fetched' })) console.log(page.url, (await page.text()).length);
+ * await read.close();
+ * ```
+ */
 export const openCrawl = async (dir: string): Promise<ReadCrawl> => {
-  const { reader, identity } = await openReader(dir);
+  const { crawl, identity } = await openToRead(dir);
   return {
     dir,
     settings: identity.settings,
-    status: async () => reader.census(),
+    status: async () => crawl.census(),
     pages: (filter = {}) =>
-      pagesFrom({ dir, open: async () => (await openReader(dir)).reader, after: () => 0, isOver: () => true }, filter),
+      pagesFrom({ dir, open: async () => (await openToRead(dir)).crawl, after: () => 0, isOver: () => true }, filter),
     page: async (url) => {
       const address = canonicalize(url);
-      const page = typeof address === 'string' ? null : await reader.page(address.url, siteOf(address.host));
+      const page = typeof address === 'string' ? null : (await crawl.link(address.url, siteOf(address.host))).page;
       return page && toCrawledPage(dir, page);
     },
-    close: async () => reader.close(),
+    close: () => crawl.close(),
   };
 };

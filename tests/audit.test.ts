@@ -13,7 +13,7 @@ import {
   PLANTED_DELAY_MS as DELAY_MS,
   plantCrawl,
   type Planted,
-  type PlantedCall,
+  type PlantedRequest,
   type PlantedRobots,
 } from './support/planted-crawl.ts';
 
@@ -21,11 +21,11 @@ const RULES = 'User-agent: *\nDisallow: /private/\n';
 const SITE = 'http://a.example';
 /** A first visit: robots.txt, and the page right after it. */
 const ROBOTS: PlantedRobots = { at: 0, url: `${SITE}/robots.txt`, text: RULES };
-const FIRST: readonly PlantedCall[] = [
+const FIRST: readonly PlantedRequest[] = [
   { at: 0, url: `${SITE}/robots.txt`, lease: 1 },
   { at: 150, url: `${SITE}/`, lease: 1, rules: digestOf(RULES) },
 ];
-const page = (at: number, path: string, more: Partial<PlantedCall> = {}): PlantedCall => ({
+const page = (at: number, path: string, more: Partial<PlantedRequest> = {}): PlantedRequest => ({
   at,
   url: `${SITE}${path}`,
   rules: digestOf(RULES),
@@ -69,36 +69,39 @@ const assertFound = (
 };
 
 test('a polite crawl has no violation: robots.txt and its page are one visit, and a gap may be exactly the delay', async () => {
-  const report = await audited({ robots: [ROBOTS], calls: [...FIRST, page(DELAY_MS, '/a'), page(2 * DELAY_MS, '/b')] });
+  const report = await audited({
+    robots: [ROBOTS],
+    requests: [...FIRST, page(DELAY_MS, '/a'), page(2 * DELAY_MS, '/b')],
+  });
   assertFound(report, []);
-  assert.deepEqual([report.calls, report.visits, report.sites], [4, 3, 1]);
+  assert.deepEqual([report.requests, report.visits, report.sites], [4, 3, 1]);
 });
 
 test('a robots.txt and its page within one millisecond are in the order in which they left', async () => {
-  const [robots, first] = FIRST as [PlantedCall, PlantedCall];
-  const calls = [
+  const [robots, first] = FIRST as [PlantedRequest, PlantedRequest];
+  const requests = [
     { ...robots, tookMs: 0 },
     { ...first, at: 0 },
   ];
-  assertFound(await audited({ robots: [ROBOTS], calls }), []);
+  assertFound(await audited({ robots: [ROBOTS], requests }), []);
   // What a killed visit read is not in the archive: then the ledger alone tells that it was read before.
-  assertFound(await audited({ robots: [], calls }), [], { 'not-archived': 1 });
+  assertFound(await audited({ robots: [], requests }), [], { 'not-archived': 1 });
 });
 
-test('a gap that is a millisecond too short is found, with both calls and what was required', async () => {
+test('a gap that is a millisecond too short is found, with both requests and what was required', async () => {
   const report = await audited({
     robots: [ROBOTS],
-    calls: [...FIRST, page(DELAY_MS - 1, '/a'), page(2 * DELAY_MS, '/b')],
+    requests: [...FIRST, page(DELAY_MS - 1, '/a'), page(2 * DELAY_MS, '/b')],
   });
   assertFound(report, ['gap']);
-  const [{ says, call, before, requiredMs }] = report.findings.violations as [
+  const [{ says, request, before, requiredMs }] = report.findings.violations as [
     AuditReport['findings']['violations'][number],
   ];
   assert.equal(
     says,
     `a.example was visited at 2026-01-01 12:00:00.000 (${SITE}/robots.txt) and again 4.999 s later (${SITE}/a); 5.000 s were required: the delay that the crawl was set to`,
   );
-  assert.deepEqual([call.url, before?.url, requiredMs], [`${SITE}/a`, `${SITE}/robots.txt`, DELAY_MS]);
+  assert.deepEqual([request.url, before?.url, requiredMs], [`${SITE}/a`, `${SITE}/robots.txt`, DELAY_MS]);
 });
 
 test('the Crawl-delay of the archived robots.txt is required, up to its ceiling', async () => {
@@ -108,7 +111,9 @@ test('the Crawl-delay of the archived robots.txt is required, up to its ceiling'
   });
   const visits = (seconds: number, gapMs: number): Planted => ({
     robots: [{ ...ROBOTS, text: slow(seconds).text }],
-    calls: [...FIRST, page(gapMs, '/a')].map((call) => (call.rules ? { ...call, rules: slow(seconds).rules } : call)),
+    requests: [...FIRST, page(gapMs, '/a')].map((request) =>
+      request.rules ? { ...request, rules: slow(seconds).rules } : request,
+    ),
   });
   assertFound(await audited(visits(8, 8_000)), []);
   const report = await audited(visits(8, 7_999));
@@ -120,58 +125,61 @@ test('the Crawl-delay of the archived robots.txt is required, up to its ceiling'
 
 test('what the crawler noted itself is required too: at the first visit, and before the second', async () => {
   assertFound(
-    await audited({ robots: [ROBOTS], calls: [...FIRST, page(5_000, '/a', { delayMs: 9_000 }), page(13_999, '/b')] }),
+    await audited({
+      robots: [ROBOTS],
+      requests: [...FIRST, page(5_000, '/a', { delayMs: 9_000 }), page(13_999, '/b')],
+    }),
     ['gap'],
   );
   assertFound(
-    await audited({ robots: [ROBOTS], calls: [...FIRST, page(5_000, '/a'), page(13_999, '/b', { restMs: 9_000 })] }),
+    await audited({ robots: [ROBOTS], requests: [...FIRST, page(5_000, '/a'), page(13_999, '/b', { restMs: 9_000 })] }),
     ['gap'],
   );
   assertFound(
     await audited({
       robots: [ROBOTS],
-      calls: [...FIRST, page(5_000, '/a', { delayMs: 9_000 }), page(14_000, '/b', { restMs: 9_000 })],
+      requests: [...FIRST, page(5_000, '/a', { delayMs: 9_000 }), page(14_000, '/b', { restMs: 9_000 })],
     }),
     [],
   );
 });
 
 test('a visit that begins before the one before it has ended is found; one without an end cannot be judged by it', async () => {
-  const calls = (tookMs: number | null): PlantedCall[] => [
+  const requests = (tookMs: number | null): PlantedRequest[] => [
     ...FIRST,
     page(5_000, '/slow', { tookMs }),
     page(20_000, '/b'),
   ];
-  assertFound(await audited({ robots: [ROBOTS], calls: calls(15_000) }), []);
-  const report = await audited({ robots: [ROBOTS], calls: calls(15_001) });
+  assertFound(await audited({ robots: [ROBOTS], requests: requests(15_000) }), []);
+  const report = await audited({ robots: [ROBOTS], requests: requests(15_001) });
   assertFound(report, ['overlap']);
   assert.match(
     report.findings.violations[0]!.says,
     /\/b\), 1 ms before the visit of 2026-01-01 12:00:05\.000 had ended \(http:\/\/a\.example\/slow\)$/,
   );
-  assertFound(await audited({ robots: [ROBOTS], calls: calls(null) }), []);
+  assertFound(await audited({ robots: [ROBOTS], requests: requests(null) }), []);
 });
 
-test('a second page in one visit is found; another address of the same host is no second call', async () => {
-  assertFound(await audited({ robots: [ROBOTS], calls: [...FIRST, page(300, '/a', { lease: 1 })] }), [
+test('a second page in one visit is found; another address of the same host is no second request', async () => {
+  assertFound(await audited({ robots: [ROBOTS], requests: [...FIRST, page(300, '/a', { lease: 1 })] }), [
     'twice-in-visit',
   ]);
   const redial = [
     page(5_000, '/a', { lease: 9, result: 'refused' }),
     page(5_200, '/a', { lease: 9, address: '192.0.2.2' }),
   ];
-  assertFound(await audited({ robots: [ROBOTS], calls: [...FIRST, ...redial] }), []);
+  assertFound(await audited({ robots: [ROBOTS], requests: [...FIRST, ...redial] }), []);
 });
 
-test('a call that was counted for another site than that of its URL is found', async () => {
-  assertFound(await audited({ robots: [ROBOTS], calls: [...FIRST, page(5_000, '/a', { site: 'b.example' })] }), [
+test('a request that was counted for another site than that of its URL is found', async () => {
+  assertFound(await audited({ robots: [ROBOTS], requests: [...FIRST, page(5_000, '/a', { site: 'b.example' })] }), [
     'wrong-site',
     'no-robots',
   ]);
 });
 
 test('a page that robots.txt forbids is found, with the line that forbids it', async () => {
-  const report = await audited({ robots: [ROBOTS], calls: [...FIRST, page(5_000, '/private/x')] });
+  const report = await audited({ robots: [ROBOTS], requests: [...FIRST, page(5_000, '/private/x')] });
   assertFound(report, ['forbidden']);
   assert.match(report.findings.violations[0]!.says, /forbids it \(line 2: Disallow: \/private\/\)$/);
 });
@@ -180,18 +188,18 @@ test('a page before any robots.txt of its origin is found', async () => {
   assertFound(
     await audited({
       robots: [{ ...ROBOTS, at: DELAY_MS }],
-      calls: [page(0, '/early'), ...FIRST.map((call) => ({ ...call, at: call.at + DELAY_MS, lease: 9 }))],
+      requests: [page(0, '/early'), ...FIRST.map((request) => ({ ...request, at: request.at + DELAY_MS, lease: 9 }))],
     }),
     ['no-robots'],
   );
-  const otherOrigin: PlantedCall = { ...page(5_000, '/a'), url: 'http://www.a.example/', site: 'a.example' };
-  assertFound(await audited({ robots: [ROBOTS], calls: [...FIRST, otherOrigin] }), ['no-robots']);
+  const otherOrigin: PlantedRequest = { ...page(5_000, '/a'), url: 'http://www.a.example/', site: 'a.example' };
+  assertFound(await audited({ robots: [ROBOTS], requests: [...FIRST, otherOrigin] }), ['no-robots']);
 });
 
-test("a robots.txt holds for a day, and for the time its call and the page's may take", async () => {
+test("a robots.txt holds for a day, and for the time its request and the page's may take", async () => {
   const late = (ms: number): Planted => ({
     robots: [ROBOTS],
-    calls: [...FIRST, page(ROBOTS_TTL_MS + ms, '/a')],
+    requests: [...FIRST, page(ROBOTS_TTL_MS + ms, '/a')],
     settings: { timeoutMs: 1_000 },
   });
   assertFound(await audited(late(3_000)), []);
@@ -199,7 +207,7 @@ test("a robots.txt holds for a day, and for the time its call and the page's may
 });
 
 test('rules with another digest than those of the robots.txt in force are found', async () => {
-  assertFound(await audited({ robots: [ROBOTS], calls: [...FIRST, page(5_000, '/a', { rules: 'wrong' })] }), [
+  assertFound(await audited({ robots: [ROBOTS], requests: [...FIRST, page(5_000, '/a', { rules: 'wrong' })] }), [
     'wrong-rules',
   ]);
 });
@@ -209,16 +217,16 @@ test('a robots.txt in trouble changes nothing, one that is gone allows everythin
   const again = { at, url: `${SITE}/robots.txt`, lease: 7 };
   const trouble: Planted = {
     robots: [ROBOTS, { ...ROBOTS, at, status: 503 }],
-    calls: [...FIRST, { ...again, result: '503' }, page(10_000, '/a')],
+    requests: [...FIRST, { ...again, result: '503' }, page(10_000, '/a')],
   };
   assertFound(await audited(trouble), []);
   assertFound(
-    await audited({ ...trouble, calls: [...trouble.calls.slice(0, -1), page(10_000, '/a', { rules: 'wrong' })] }),
+    await audited({ ...trouble, requests: [...trouble.requests.slice(0, -1), page(10_000, '/a', { rules: 'wrong' })] }),
     ['wrong-rules'],
   );
   const gone: Planted = {
     robots: [ROBOTS, { ...ROBOTS, at, status: 404 }],
-    calls: [...FIRST, { ...again, result: '404' }, page(at + 100, '/private/x', { lease: 7, rules: digestOf('') })],
+    requests: [...FIRST, { ...again, result: '404' }, page(at + 100, '/private/x', { lease: 7, rules: digestOf('') })],
   };
   assertFound(await audited(gone), []);
 });
@@ -229,40 +237,44 @@ test('a robots.txt is followed through its redirects, and holds for the origin t
     { ...ROBOTS, status: 301, text: '', location: there },
     { at: 50, url: there, text: RULES, goesOn: true },
   ];
-  const calls: PlantedCall[] = [
+  const requests: PlantedRequest[] = [
     { ...FIRST[0]!, result: '301' },
     { at: 50, url: there, site: 'a.example', kind: 'follow', lease: 1 },
     FIRST[1]!,
     page(5_000, '/private/x'),
   ];
-  assertFound(await audited({ robots, calls }), ['forbidden']);
+  assertFound(await audited({ robots, requests }), ['forbidden']);
 });
 
 test('what a killed visit read is matched with what the repeated one read, and else counted as not checked', async () => {
-  const killed: PlantedCall[] = [
+  const killed: PlantedRequest[] = [
     { at: 0, url: `${SITE}/robots.txt`, lease: 1 },
     page(150, '/private/x', { lease: 1, tookMs: null }),
   ];
-  const again = FIRST.map((call) => ({ ...call, at: call.at + 10_000, lease: 50 }));
-  assertFound(await audited({ robots: [{ ...ROBOTS, at: 10_000 }], calls: [...killed, ...again] }), ['forbidden']);
+  const again = FIRST.map((request) => ({ ...request, at: request.at + 10_000, lease: 50 }));
+  assertFound(await audited({ robots: [{ ...ROBOTS, at: 10_000 }], requests: [...killed, ...again] }), ['forbidden']);
   const other = `${RULES}Disallow: /new/\n`;
-  const changed = again.map((call) => (call.rules ? { ...call, rules: digestOf(other) } : call));
-  assertFound(await audited({ robots: [{ ...ROBOTS, at: 10_000, text: other }], calls: [...killed, ...changed] }), [], {
-    'not-archived': 1,
-  });
+  const changed = again.map((request) => (request.rules ? { ...request, rules: digestOf(other) } : request));
+  assertFound(
+    await audited({ robots: [{ ...ROBOTS, at: 10_000, text: other }], requests: [...killed, ...changed] }),
+    [],
+    {
+      'not-archived': 1,
+    },
+  );
 });
 
 test('a robots.txt whose settlement was refused was read, but its Crawl-delay holds for nobody', async () => {
   const text = `${RULES}Crawl-delay: 60\n`;
   const refused: Planted = {
     robots: [{ ...ROBOTS, text, dead: true }],
-    calls: [FIRST[0]!, { ...FIRST[1]!, rules: digestOf(text) }, page(5_000, '/a', { rules: digestOf(text) })],
+    requests: [FIRST[0]!, { ...FIRST[1]!, rules: digestOf(text) }, page(5_000, '/a', { rules: digestOf(text) })],
   };
   assertFound(await audited(refused), []);
 });
 
 test('without an archive the gaps are judged, and robots decisions are said not to be', async () => {
-  const report = await audited({ calls: [...FIRST, page(4_000, '/a')], settings: { keep: 'none' } });
+  const report = await audited({ requests: [...FIRST, page(4_000, '/a')], settings: { keep: 'none' } });
   assertFound(report, ['gap'], { 'nothing-archived': 2 });
 });
 
@@ -271,20 +283,20 @@ test('a site that two processes visit is judged over both of their ledgers', () 
     const dirs = [join(home, 'one'), join(home, 'two')] as const;
     await plantCrawl(dirs[0], {
       robots: [ROBOTS],
-      calls: [...FIRST, page(10_000, '/b', { tookMs: 6_000 })],
+      requests: [...FIRST, page(10_000, '/b', { tookMs: 6_000 })],
       settings: { store: 'redis://store.example' },
     });
     await plantCrawl(dirs[1], {
-      calls: [page(4_999, '/a'), page(15_995, '/c')],
+      requests: [page(4_999, '/a'), page(15_995, '/c')],
       settings: { store: 'redis://store.example' },
     });
     assertFound(await audit(dirs), ['gap']); // clocks of two machines may be some milliseconds apart: no overlap
     const alone = await audit([dirs[1]]);
     assertFound(alone, [], { 'other-member': 2 });
-    assert.match(alone.remarks.join(), /only the calls of ".*two" are judged here/);
+    assert.match(alone.remarks.join(), /only the requests of ".*two" are judged here/);
   }));
 
-test('a process that stood still notes an end long after its lease: another may call before that, but not within the time a call may take', () =>
+test('a process that stood still notes an end long after its lease: another may visit the site before that, but not within the time a request may take', () =>
   inFolder(async (home) => {
     const settings = { store: 'redis://store.example', timeoutMs: 30_000 };
     const dirs = (name: string): readonly [string, string] => [join(home, name, 'one'), join(home, name, 'two')];
@@ -295,15 +307,15 @@ test('a process that stood still notes an end long after its lease: another may 
       const [one, two] = dirs(name);
       await plantCrawl(one, {
         robots: [ROBOTS],
-        calls: [...FIRST, page(5_000, '/asleep', { tookMs: 400_000 })],
+        requests: [...FIRST, page(5_000, '/asleep', { tookMs: 400_000 })],
         settings,
       });
-      await plantCrawl(two, { calls: [page(at, '/a')], settings });
+      await plantCrawl(two, { requests: [page(at, '/a')], settings });
       assertFound(await audit([one, two]), found);
     }
     await plantCrawl(join(home, 'alone'), {
       robots: [ROBOTS],
-      calls: [...FIRST, page(5_000, '/asleep', { tookMs: 400_000 }), page(40_000, '/a')],
+      requests: [...FIRST, page(5_000, '/asleep', { tookMs: 400_000 }), page(40_000, '/a')],
       settings,
     });
     assertFound(await audit([join(home, 'alone')]), ['overlap']); // nobody else had its site
@@ -312,13 +324,13 @@ test('a process that stood still notes an end long after its lease: another may 
 test('a ledger that is off, missing or damaged is said to be so', async () => {
   const gone = (dir: string): void => rmSync(join(dir, 'ledger'), { recursive: true });
   assert.match(
-    (await audited({ calls: FIRST }, gone)).damage.join(),
-    /has no ledger: no call has left yet, the ledger was off, or its folder "ledger" was taken away/,
+    (await audited({ requests: FIRST }, gone)).damage.join(),
+    /has no ledger: no request was sent yet, the ledger was off, or its folder "ledger" was removed/,
   );
-  const off = await audited({ calls: FIRST, settings: { ledger: 'off' } }, gone);
+  const off = await audited({ requests: FIRST, settings: { ledger: 'off' } }, gone);
   assert.match(off.damage.join(), /has no ledger: it is off \(--ledger off\)/);
   assert.match(off.remarks.join(), /the ledger was off in a run/);
-  const torn = await audited({ robots: [ROBOTS], calls: FIRST }, (dir) =>
+  const torn = await audited({ robots: [ROBOTS], requests: FIRST }, (dir) =>
     writeFileSync(join(dir, 'ledger', readdirSync(join(dir, 'ledger'))[0]!), 'broken'),
   );
   assert.match(torn.damage.join(), /of the ledger cannot be read/);
@@ -327,8 +339,8 @@ test('a ledger that is off, missing or damaged is said to be so', async () => {
 test('an archive that is torn where it ends is read up to there, one that is damaged before is named', async () => {
   const files = (dir: string): string[] => readdirSync(join(dir, 'warc')).map((name) => join(dir, 'warc', name));
   const cut = (dir: string): void => files(dir).forEach((path) => truncateSync(path, statSync(path).size - 5));
-  assertFound(await audited({ robots: [ROBOTS], calls: FIRST }, cut), []);
-  const report = await audited({ robots: [ROBOTS], calls: FIRST }, (dir) =>
+  assertFound(await audited({ robots: [ROBOTS], requests: FIRST }, cut), []);
+  const report = await audited({ robots: [ROBOTS], requests: FIRST }, (dir) =>
     files(dir).forEach((path) => appendFileSync(path, 'this is no record at all')),
   );
   assert.match(report.damage.join(), /cannot be read: no gzip member begins here/);

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCrew } from '../src/frontier/crew.ts';
 import type { Findings } from '../src/model/findings.ts';
-import { openMemoryStore } from '../src/store/memory.ts';
+import { openMemoryStore } from '../src/store/memory/store.ts';
 import { createScope } from '../src/url/scope.ts';
 import { ask, link, settlementOf } from './contract/store-scene.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
 
 const never = (): never => {
-  throw new Error('this is not called here');
+  throw new Error('this is not used here');
 };
 
 const linking = (...hrefs: string[]): Findings => ({

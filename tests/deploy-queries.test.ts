@@ -112,7 +112,7 @@ test('a query that names what is not there is found', () => {
     'sum(gossamer_links{state="lost"})': 'gossamer_links has no state "lost"',
     'gossamer_links{kind!="waiting"}': 'gossamer_links has no label kind',
     'gossamer_content_bytes_sum{le="1"}': 'gossamer_content_bytes_sum has no label le',
-    'sum by (thread) (gossamer_calls_total)': 'none of its metrics has the label thread',
+    'sum by (thread) (gossamer_requests_total)': 'none of its metrics has the label thread',
     '1 + 1': 'names no metric',
   };
   for (const [expression, complaint] of Object.entries(wrong))

@@ -165,7 +165,7 @@ test('the service resumes after a fault and a kill, and leaves finished, stopped
   assert.deepEqual(codesIn('SuccessExitStatus'), [3, 130]);
 });
 
-test('the service stops with the signal that stops in order, and waits longer than a call may take', () => {
+test('the service stops with the signal that stops in order, and waits longer than a request may take', () => {
   assert.equal(one('KillSignal'), 'SIGTERM');
   assert.equal(one('KillMode'), 'mixed');
   assert.ok(Number(one('TimeoutStopSec')) * 1000 > 2 * Number(SETTINGS.timeoutMs.fallback));

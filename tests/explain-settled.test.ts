@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CLAIMS_MAX } from '../src/frontier/store.ts';
+import { CLAIMS_MAX } from '../src/contract/store.ts';
 import { ANSWERED_OUTCOMES, UNANSWERED_OUTCOMES, type OutcomeName } from '../src/model/outcome.ts';
 import { claimOne, DELAY_MS, link, linksOf } from './contract/store-scene.ts';
 import { onReadingScene, robotsRead } from './support/reading-scene.ts';

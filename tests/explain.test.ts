@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lastFailure } from '../src/crawl/all-pages.ts';
 import { OPEN_REASONS } from '../src/crawl/explain/reasons.ts';
 import type { RobotsRecord } from '../src/model/robots.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, paceAfter, settlementOf } from './contract/store-scene.ts';
@@ -109,9 +110,9 @@ test('a waiting link is told its place in the line and when its turn comes, at t
     const fresh = assertReason(
       await explain('https://a.example/3'),
       'waiting',
-      /may be called now, and then every 5s. 2 links are before it; its turn comes in about 10s/,
+      /may be visited now, and then every 5s. 2 links are before it; its turn comes in about 10s/,
     );
-    assert.equal(fresh.callAt, clock.now() + 2 * DELAY_MS);
+    assert.equal(fresh.visitAt, clock.now() + 2 * DELAY_MS);
     const visit = await claimOne(store);
     assertReason(await explain('https://a.example/1'), 'under-visit', /being visited now, for the first time/);
     assert.match((await explain('https://a.example/1', {}, false)).answer, /was being visited when the crawl ended/);
@@ -128,11 +129,11 @@ test('a waiting link is told its place in the line and when its turn comes, at t
     const next = assertReason(
       await explain('https://a.example/2'),
       'waiting',
-      /may be called in 20s \(2026-01-01 00:00:20 UTC\), and then every 20s. It is the next in line\.$/,
+      /may be visited in 20s \(2026-01-01 00:00:20 UTC\), and then every 20s. It is the next in the queue\.$/,
     );
-    assert.equal(next.callAt, clock.now() + 20_000);
+    assert.equal(next.visitAt, clock.now() + 20_000);
     assert.ok(next.notes.includes('its Crawl-delay sets the pace'));
-    assert.equal((await explain('https://a.example/4')).callAt, clock.now() + 3 * 20_000);
+    assert.equal((await explain('https://a.example/4')).visitAt, clock.now() + 3 * 20_000);
     const stopped = await explain('https://a.example/4', {}, false);
     assert.deepEqual([next.advice, stopped.advice], [[], [`gossamer resume ${dir}`]]);
     assert.match(
@@ -152,12 +153,12 @@ test('a link whose site is in trouble is told the failures, and the time of the 
     const trouble = assertReason(
       await explain('https://a.example/1'),
       'in-trouble',
-      /its site a\.example, which failed 2 times in a row, is called again in 40s .*; at 6 failures it is parked\. 1 link is before it/,
+      /its site a\.example, which failed 2 times in a row, is visited again in 40s .*; at 6 failures it is parked\. 1 link is before it/,
     );
-    assert.equal(trouble.callAt, clock.now() + 40_000 + DELAY_MS);
+    assert.equal(trouble.visitAt, clock.now() + 40_000 + DELAY_MS);
     assert.ok(
       trouble.notes.includes(
-        'robots.txt of https://a.example could not be read so far, and until it is no page there is called',
+        'robots.txt of https://a.example could not be read so far, and until it is, no page there is requested',
       ),
     );
   }));
@@ -187,13 +188,13 @@ test('a link whose site is in trouble because of a robots.txt is told so, also w
     await fail('503');
     const own = assertReason(await explain('https://www.a.example/1'), 'in-trouble', /failed once/);
     assert.deepEqual(own.notes, [
-      'the last failure on record: robots.txt of https://www.a.example answered 503, on 2026-01-01 00:00:00 UTC; until it can be read no page there is called',
+      'the last failure on record: robots.txt of https://www.a.example answered 503, on 2026-01-01 00:00:00 UTC; until it can be read, no page there is requested',
     ]);
     assert.equal(own.robots, null, 'nothing is known of its rules');
     await fail('dns');
     const other = assertReason(await explain('https://a.example/2'), 'in-trouble', /failed 2 times/);
     assert.deepEqual(other.notes, [
-      'the last failure on record: robots.txt of https://www.a.example was not to be had (the host name has no address, or the name servers did not answer), on 2026-01-01 00:00:01 UTC; until it can be read no page there is called',
+      'the last failure on record: robots.txt of https://www.a.example was not to be had (the host name has no address, or the name servers did not answer), on 2026-01-01 00:00:01 UTC; until it can be read, no page there is requested',
     ]);
   }));
 
@@ -201,10 +202,10 @@ test('a parked link is told the failures of its site, the last one on record, an
   onReadingScene(async (scene) => {
     const { store, clock, explain, dir } = scene;
     await store.admit(linksOf('a.example', 4));
-    await settleNext(scene, {}, { outcome: 'failed-reset', status: null, at: Date.UTC(2026, 0, 1) });
-    assert.equal(scene.reader.lastFailure('a.example')?.outcome, 'failed-reset');
+    await settleNext(scene, {}, { outcome: 'failed-reset', status: null, time: Date.UTC(2026, 0, 1) });
+    assert.equal((await lastFailure(scene.crawl, 'a.example'))?.outcome, 'failed-reset');
     clock.advance(DELAY_MS);
-    await settleNext(scene, {}, { outcome: 'server-error', status: 503, at: Date.UTC(2026, 0, 2) });
+    await settleNext(scene, {}, { outcome: 'server-error', status: 503, time: Date.UTC(2026, 0, 2) });
     clock.advance(DELAY_MS);
     const visit = await claimOne(store);
     await store.settle([settlementOf(visit, { fate: 'retry', parked: true, pace: paceAfter(visit, { failures: 6 }) })]);
@@ -213,7 +214,7 @@ test('a parked link is told the failures of its site, the last one on record, an
       'parked',
       /its site a\.example failed 6 times in a row, and --park-after is 6/,
     );
-    assert.deepEqual([parked.state, parked.callAt], ['parked', null]);
+    assert.deepEqual([parked.state, parked.visitAt], ['parked', null]);
     assert.deepEqual(parked.advice, [`gossamer resume ${dir} --retry-parked`]);
     assert.deepEqual(parked.notes, [
       'the last failure on record: https://a.example/2, server-error 503, on 2026-01-02 00:00:00 UTC',

@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { COLUMN_KINDS, LINK_COLUMNS, PAGE_COLUMNS, type Column } from '../src/crawl/export/columns.ts';
+import { COLUMN_KINDS, LINK_COLUMNS, PAGE_TABLE, type Column } from '../src/crawl/export/columns.ts';
 import { OutFile } from '../src/crawl/export/out.ts';
 import { openParquet } from '../src/crawl/export/parquet.ts';
 import type { CanonicalUrl } from '../src/model/link.ts';
-import type { PlacedPage } from '../src/model/settlement.ts';
+import { NO_PLACE, type PageRow } from '../src/model/page.ts';
 import { withDuck, type DuckRow } from './support/duck.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'gossamer-parquet-'));
@@ -26,14 +26,14 @@ const written = async <Row>(name: string, columns: readonly Column<Row>[], rows:
   out.keep();
 };
 
-const pageOf = (n: number): PlacedPage => ({
+const pageOf = (n: number): PageRow => ({
   url: `http://s${n % 7}.example/${n}` as CanonicalUrl,
   site: `s${n % 7}.example`,
   outcome: n % 3 ? 'fetched' : 'robots-denied',
   status: n % 3 ? 200 : null,
-  at: Date.UTC(2026, 0, 1) + n * 1_000 + 0.75,
-  durationMs: n / 8,
-  contentType: 'text/html',
+  time: Date.UTC(2026, 0, 1) + n * 1_000 + 0.75,
+  duration_ms: n / 8,
+  content_type: 'text/html',
   bytes: n * 2 ** 31,
   title: n % 2 ? `“t” ${n}` : '',
   language: '',
@@ -46,14 +46,16 @@ const pageOf = (n: number): PlacedPage => ({
   tries: 1,
   robots: 'no rule',
   detail: '192.0.2.1',
-  extracted: n % 11 ? '' : JSON.stringify({ n }),
-  place: n % 3 ? { file: 'a.warc.gz', offset: n * 2 ** 33, length: n, groupLength: n + 1 } : null,
+  extracted: n % 11 ? null : JSON.stringify({ n }),
+  ...(n % 3
+    ? { warc_file: 'a.warc.gz', warc_offset: n * 2 ** 33, warc_length: n, warc_group_length: n + 1 }
+    : NO_PLACE),
 });
 
 /** As DuckDB gives it. */
-const expected = (page: PlacedPage): DuckRow =>
+const expected = (page: PageRow): DuckRow =>
   Object.fromEntries(
-    PAGE_COLUMNS.map(({ name, kind, of }) => {
+    PAGE_TABLE.map(({ name, kind, of }) => {
       const value = of(page);
       return [
         name,
@@ -70,13 +72,13 @@ const expected = (page: PlacedPage): DuckRow =>
 
 test('every value of a page comes back, nulls and large numbers too, and each column has its type', async () => {
   const pages = Array.from({ length: 500 }, (_, n) => pageOf(n));
-  await written('pages.parquet', PAGE_COLUMNS, pages);
+  await written('pages.parquet', PAGE_TABLE, pages);
   await withDuck(home, async (query) => {
     assert.deepEqual(await query("FROM 'pages.parquet'"), pages.map(expected));
     const types = await query("DESCRIBE FROM 'pages.parquet'");
     assert.deepEqual(
       types.map(({ column_name, column_type }) => [column_name, column_type]),
-      PAGE_COLUMNS.map(({ name, kind }) => [name, COLUMN_KINDS[kind].parquet]),
+      PAGE_TABLE.map(({ name, kind }) => [name, COLUMN_KINDS[kind].parquet]),
     );
   });
 });

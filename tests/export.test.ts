@@ -13,7 +13,7 @@ import { readRecords } from '../src/archive/reader.ts';
 import { recordGroup } from '../src/archive/records.ts';
 import { readArchived } from '../src/crawl/archived.ts';
 import { cdxjLine } from '../src/crawl/export/cdxj.ts';
-import { PAGE_COLUMNS } from '../src/crawl/export/columns.ts';
+import { PAGE_TABLE } from '../src/crawl/export/columns.ts';
 import { PageRecords } from '../src/crawl/export/links.ts';
 import { OutFile } from '../src/crawl/export/out.ts';
 import { csv, jsonLines } from '../src/crawl/export/text.ts';
@@ -21,7 +21,7 @@ import { LineSorter } from '../src/lib/sort-lines.ts';
 import type { Answered } from '../src/model/exchange.ts';
 import type { CanonicalUrl } from '../src/model/link.ts';
 import { UsageError } from '../src/model/read-settings.ts';
-import type { PlacedPage } from '../src/model/settlement.ts';
+import { NO_PLACE, type NoPlace, type Page, type PageRow, type WarcPlace } from '../src/model/page.ts';
 import { KEPT_LINKS_BYTES_MAX, keptLinksOf } from '../src/threads/page-links.ts';
 import { surtOf } from '../src/url/surt.ts';
 
@@ -122,14 +122,14 @@ test('a file is there when it is kept, and never in part', () => {
   );
 });
 
-const pageOf = (change: Partial<PlacedPage> = {}): PlacedPage => ({
+const pageOf = (change: Partial<Page> & (Partial<WarcPlace> | NoPlace) = {}): PageRow => ({
   url: 'http://a.example/x' as CanonicalUrl,
   site: 'a.example',
   outcome: 'fetched',
   status: 200,
-  at: Date.UTC(2026, 10, 15, 20, 45, 1, 999) + 0.7,
-  durationMs: 12.5,
-  contentType: 'text/html; charset=utf-8',
+  time: Date.UTC(2026, 10, 15, 20, 45, 1, 999) + 0.7,
+  duration_ms: 12.5,
+  content_type: 'text/html; charset=utf-8',
   bytes: 3,
   title: '',
   language: '',
@@ -142,8 +142,11 @@ const pageOf = (change: Partial<PlacedPage> = {}): PlacedPage => ({
   tries: 1,
   robots: '',
   detail: '',
-  extracted: '',
-  place: { file: 'f.warc.gz', offset: 10, length: 20, groupLength: 50 },
+  extracted: null,
+  warc_file: 'f.warc.gz',
+  warc_offset: 10,
+  warc_length: 20,
+  warc_group_length: 50,
   ...change,
 });
 
@@ -153,42 +156,48 @@ test('a line of the index has what pywb reads: key, time, type, status, digest a
     'example,a)/x 20261115204501 {"url":"http://a.example/x","mime":"text/html","status":"200","digest":"ABC","length":"20","offset":"10","filename":"f.warc.gz"}',
   );
   assert.match(
-    cdxjLine(pageOf({ contentType: '', digest: '' }))!,
+    cdxjLine(pageOf({ content_type: '', digest: '' }))!,
     /"mime":"unk".*"digest":"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"/,
   );
-  assert.match(cdxjLine(pageOf({ contentType: 'té/é' }))!, /"mime":"t\\u00e9\/\\u00e9"/);
-  assert.equal(cdxjLine(pageOf({ place: null })), null);
+  assert.match(cdxjLine(pageOf({ content_type: 'té/é' }))!, /"mime":"t\\u00e9\/\\u00e9"/);
+  assert.equal(cdxjLine(pageOf(NO_PLACE)), null);
 });
 
-const table = pageOf({ title: 'one, "two"\nthree', noindex: true, status: null, extracted: '{"a":[1]}', place: null });
+const table = pageOf({
+  title: 'one, "two"\nthree',
+  noindex: true,
+  status: null,
+  extracted: '{"a":[1]}',
+  ...NO_PLACE,
+});
 
 test('CSV follows RFC 4180: a head, quotes where they must be, nothing for what is not there', () => {
-  assert.equal(csv.head(PAGE_COLUMNS), `${PAGE_COLUMNS.map(({ name }) => name).join(',')}\r\n`);
+  assert.equal(csv.head(PAGE_TABLE), `${PAGE_TABLE.map(({ name }) => name).join(',')}\r\n`);
   assert.equal(
-    csv.line(PAGE_COLUMNS, table),
+    csv.line(PAGE_TABLE, table),
     'http://a.example/x,a.example,fetched,,2026-11-15T20:45:01.999Z,12.5,text/html; charset=utf-8,3,"one, ""two""\nthree",,,sha1:ABC,,true,1,,1,,,"{""a"":[1]}",,,,\r\n',
   );
-  assert.match(csv.line(PAGE_COLUMNS, pageOf({ title: '=cmd()' })), /,'=cmd\(\),/, 'no spreadsheet runs it');
+  assert.match(csv.line(PAGE_TABLE, pageOf({ title: '=cmd()' })), /,'=cmd\(\),/, 'no spreadsheet runs it');
 });
 
 test('a JSON line has every column by its name, numbers as numbers and what a hook extracted as it was', () => {
-  const line = JSON.parse(jsonLines.line(PAGE_COLUMNS, table)) as Record<string, unknown>;
+  const line = JSON.parse(jsonLines.line(PAGE_TABLE, table)) as Record<string, unknown>;
   assert.deepEqual(
     Object.keys(line),
-    PAGE_COLUMNS.map(({ name }) => name),
+    PAGE_TABLE.map(({ name }) => name),
   );
   assert.deepEqual(
     [line.time, line.duration_ms, line.status, line.noindex, line.extracted, line.warc_file],
     ['2026-11-15T20:45:01.999Z', 12.5, null, true, { a: [1] }, null],
   );
-  assert.equal(jsonLines.head(PAGE_COLUMNS), '');
+  assert.equal(jsonLines.head(PAGE_TABLE), '');
 });
 
 test('every property of a page is in a column', () => {
-  const marked = pageOf({ place: null });
+  const marked = pageOf(NO_PLACE);
   const read = new Set<string>();
-  const watched = new Proxy(marked, { get: (page, name) => (read.add(String(name)), page[name as keyof PlacedPage]) });
-  for (const { of } of PAGE_COLUMNS) of(watched);
+  const watched = new Proxy(marked, { get: (page, name) => (read.add(String(name)), page[name as keyof PageRow]) });
+  for (const { of } of PAGE_TABLE) of(watched);
   assert.deepEqual([...read].toSorted(), Object.keys(marked).toSorted());
 });
 
@@ -236,10 +245,10 @@ for (const keep of ['all', 'text'] as const) {
     });
     writeFileSync(join(dir, 'warc', 'f.warc.gz'), group.bytes);
     const place = {
-      file: 'f.warc.gz',
-      offset: group.pageAt,
-      length: group.pageLength,
-      groupLength: group.bytes.length - group.pageAt,
+      warc_file: 'f.warc.gz',
+      warc_offset: group.pageAt,
+      warc_length: group.pageLength,
+      warc_group_length: group.bytes.length - group.pageAt,
     };
 
     const [first, record, ...rest] = [...readRecords(join(dir, 'warc', 'f.warc.gz'), group.pageAt)];
@@ -262,11 +271,11 @@ for (const keep of ['all', 'text'] as const) {
     assert.equal(block.toString(), 'outlink: http://a.example/1\r\noutlink: http://b.example/\r\n');
 
     const records = new PageRecords(join(dir, 'warc'));
-    assert.deepEqual(records.linksOf(pageOf({ place })), links);
+    assert.deepEqual(records.linksOf(pageOf(place)), links);
     assert.equal(records.hasResponse(place), keep === 'all');
-    assert.equal(records.linksOf(pageOf({ place: { ...place, file: 'of-another.warc.gz' } })), null);
-    assert.deepEqual(records.linksOf(pageOf({ place: null })), { urls: [], cut: 0 });
-    assert.deepEqual(records.linksOf(pageOf({ place })), links, 'after a look at another file');
+    assert.equal(records.linksOf(pageOf({ ...place, warc_file: 'of-another.warc.gz' })), null);
+    assert.deepEqual(records.linksOf(pageOf(NO_PLACE)), { urls: [], cut: 0 });
+    assert.deepEqual(records.linksOf(pageOf(place)), links, 'after a look at another file');
     records.close();
     assert.equal(readArchived(dir, place, 'text'), 'x');
     assert.equal(readArchived(dir, place, 'html'), keep === 'all' ? '<p>x' : '');

@@ -1,4 +1,4 @@
-/** Where a call goes: addresses that are refused, rules that lead elsewhere, names that are looked up. */
+/** Where a request goes: addresses that are refused, rules that lead elsewhere, names that are looked up. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { isPublicAddress } from '../src/fetch/address-guard.ts';
 import { readConnectTo, targetOf, type ConnectTo } from '../src/fetch/connect-to.ts';
 import { readHosts } from '../src/fetch/hosts-file.ts';
 import { createLookup, NAMES_CACHED_MAX, type Found, type Lookup } from '../src/fetch/lookup.ts';
-import { answered, call, failed, onLoopback, textOf } from './support/loopback.ts';
+import { answered, failed, onLoopback, requestFor, textOf } from './support/loopback.ts';
 import { startNameServer, type NameServer, type Zone } from './support/name-server.ts';
 
 test('addresses that are not of the public internet are refused', () => {
@@ -90,7 +90,7 @@ test('public addresses are not refused, nor what wraps one', () => {
   }
 });
 
-test('a call to an address that is not public does not leave, however the address is written', async () => {
+test('a request to an address that is not public is not sent, however the address is written', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve(() => {});
     const fetcher = place.fetcher({ allowPrivateAddresses: false });
@@ -111,7 +111,7 @@ test('a call to an address that is not public does not leave, however the addres
       'localhost.',
       '%31%32%37.0.0.1',
     ]) {
-      const exchange = failed(await fetcher.fetch(call(`http://${host}:${server.port}/`)));
+      const exchange = failed(await fetcher.fetch(requestFor(`http://${host}:${server.port}/`)));
       assert.equal(exchange.cause, 'address', `${host}: ${exchange.detail}`);
       assert.equal(exchange.startedAt, null);
     }
@@ -119,17 +119,17 @@ test('a call to an address that is not public does not leave, however the addres
   });
 });
 
-test('an address that a rule names is allowed, for the calls of that rule only', async () => {
+test('an address that a rule names is allowed, for the requests of that rule only', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
     const rule = readConnectTo(`named.test:80:127.0.0.1:${server.port}`) as ConnectTo;
     const portOnly = readConnectTo(`127.0.0.1:80::${server.port}`) as ConnectTo;
     const fetcher = place.fetcher({ allowPrivateAddresses: false, connectTo: [rule, portOnly] });
-    const exchange = answered(await fetcher.fetch(call('http://named.test/x')));
+    const exchange = answered(await fetcher.fetch(requestFor('http://named.test/x')));
     assert.equal(exchange.address, '127.0.0.1');
     assert.match(exchange.requestHead, /\r\nHost: named\.test\r\n/);
-    assert.equal(failed(await fetcher.fetch(call(`http://127.0.0.1:${server.port}/`))).cause, 'address');
-    assert.equal(failed(await fetcher.fetch(call('http://127.0.0.1/'))).cause, 'address');
+    assert.equal(failed(await fetcher.fetch(requestFor(`http://127.0.0.1:${server.port}/`))).cause, 'address');
+    assert.equal(failed(await fetcher.fetch(requestFor('http://127.0.0.1/'))).cause, 'address');
     assert.equal(server.heads.length, 1);
   });
 });
@@ -162,7 +162,7 @@ test('rules are read as curl reads them', () => {
   }
 });
 
-test('the first rule that matches decides where a call goes', () => {
+test('the first rule that matches decides where a request goes', () => {
   const rules = ['a.test:80:10.0.0.1:', 'a.test:*:10.0.0.2:99', '*:443::444'].map(
     (text) => readConnectTo(text) as ConnectTo,
   );
@@ -312,17 +312,17 @@ test('of a host with private and public addresses only the public ones are diall
     await onLoopback(async (place) => {
       const server = await place.serve((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nhere'));
       const guarded = place.fetcher({ allowPrivateAddresses: false, nameServers: [names.address] });
-      const refused = failed(await guarded.fetch(call(`http://mixed.test:${server.port}/`)));
+      const refused = failed(await guarded.fetch(requestFor(`http://mixed.test:${server.port}/`)));
       assert.equal(refused.cause, 'address');
       assert.equal(refused.startedAt, null);
       assert.equal(server.connections(), 0);
 
       const open = place.fetcher({ nameServers: [names.address] });
-      assert.equal(textOf(await open.fetch(call(`http://mixed.test:${server.port}/`))), 'here');
-      const missing = failed(await open.fetch(call('http://none.test/')));
+      assert.equal(textOf(await open.fetch(requestFor(`http://mixed.test:${server.port}/`))), 'here');
+      const missing = failed(await open.fetch(requestFor('http://none.test/')));
       assert.deepEqual([missing.cause, missing.detail, missing.startedAt], ['dns', 'ENOTFOUND', null]);
       const hurried = place.fetcher({ nameServers: [names.address], connectTimeoutMs: 300 });
-      assert.equal(failed(await hurried.fetch(call('http://mute.test/'))).cause, 'dns');
+      assert.equal(failed(await hurried.fetch(requestFor('http://mute.test/'))).cause, 'dns');
     });
   } finally {
     await names.close();
@@ -338,9 +338,9 @@ test('when one address refuses, the next one is tried', async () => {
     await onLoopback(async (place) => {
       const server = await place.serve((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nhere'));
       const fetcher = place.fetcher({ nameServers: [names.address] });
-      const exchange = answered(await fetcher.fetch(call(`http://two.test:${server.port}/`)));
+      const exchange = answered(await fetcher.fetch(requestFor(`http://two.test:${server.port}/`)));
       assert.equal(exchange.address, '127.0.0.1');
-      const dead = failed(await fetcher.fetch(call(`http://dead.test:${server.port}/`)));
+      const dead = failed(await fetcher.fetch(requestFor(`http://dead.test:${server.port}/`)));
       assert.equal(dead.cause, 'refused');
       assert.match(dead.detail, /ECONNREFUSED/);
       assert.notEqual(dead.startedAt, null);

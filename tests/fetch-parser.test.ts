@@ -1,4 +1,4 @@
-/** Reading answers: heads, framing and chunks, fed byte by byte, in pieces, and with garbage. */
+/** Reading responses: heads, framing and chunks, fed byte by byte, in pieces, and with garbage. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,13 +19,13 @@ interface Read {
   readonly bad: string;
   readonly body: string;
   readonly state: BodyState | 'head';
-  /** Bytes after the end of the answer. */
+  /** Bytes after the end of the response. */
   readonly extraBytes: number;
 }
 
-/** Feed an answer in pieces that end at these places. */
-const read = (answer: string, cuts: readonly number[] = []): Read => {
-  const bytes = Buffer.from(answer, 'latin1');
+/** Feed a response in pieces that end at these places. */
+const read = (response: string, cuts: readonly number[] = []): Read => {
+  const bytes = Buffer.from(response, 'latin1');
   const headReader = createHeadReader();
   let head: ResponseHead | null = null;
   let body = '';
@@ -62,7 +62,7 @@ const read = (answer: string, cuts: readonly number[] = []): Read => {
   return { head, bad: '', body, state, extraBytes };
 };
 
-const headersOf = (answer: string): Record<string, string> => ({ ...read(answer).head?.headers });
+const headersOf = (response: string): Record<string, string> => ({ ...read(response).head?.headers });
 const framingOf = (fields: string, status = 200): Framing =>
   frame(parseHead(`HTTP/1.1 ${status} X\r\n${fields}\r\n\r\n`) as ResponseHead);
 
@@ -93,7 +93,7 @@ test('a status line is read in all the ways servers write it', () => {
 });
 
 test('what is not HTTP is refused, without waiting for the end of a head', () => {
-  for (const answer of [
+  for (const response of [
     'SSH-2.0-OpenSSH_9.2\r\n',
     '<html><body>hello',
     'HTTP/1.1 20\r\n\r\n',
@@ -101,18 +101,18 @@ test('what is not HTTP is refused, without waiting for the end of a head', () =>
     'HTTQ',
     'HTTP/1.1 2000\r\n\r\n',
   ]) {
-    assert.notEqual(read(answer).bad, '', answer);
+    assert.notEqual(read(response).bad, '', response);
   }
   assert.equal(read('HTT').bad, '');
 });
 
-test('interim answers are passed over, and a protocol switch is refused', () => {
+test('interim responses are passed over, and a protocol switch is refused', () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
   const final = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n';
-  const answer = read(`HTTP/1.1 100 Continue\r\n\r\n${early}${final}ok`);
-  assert.equal(answer.head?.status, 200);
-  assert.equal(answer.head?.text, final);
-  assert.equal(answer.body, 'ok');
+  const response = read(`HTTP/1.1 100 Continue\r\n\r\n${early}${final}ok`);
+  assert.equal(response.head?.status, 200);
+  assert.equal(response.head?.text, final);
+  assert.equal(response.body, 'ok');
   assert.match(read('HTTP/1.1 101 Switching\r\n\r\n').bad, /switched/);
   assert.match(read(early.repeat(2_000)).bad, /ceiling/);
 });
@@ -180,10 +180,10 @@ test('an HTTP/1.0 connection is kept only when the server says so', () => {
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 test('chunks are joined; extensions, padding and trailers are passed over', () => {
-  const answer = read(`${CHUNKED}5;name="v"\r\nhello\r\n1  \r\n \r\nA\n0123456789\n000\r\nTrailer: x\r\n\r\nmore`);
-  assert.equal(answer.body, 'hello 0123456789');
-  assert.equal(answer.state, 'done');
-  assert.equal(answer.extraBytes, 4);
+  const response = read(`${CHUNKED}5;name="v"\r\nhello\r\n1  \r\n \r\nA\n0123456789\n000\r\nTrailer: x\r\n\r\nmore`);
+  assert.equal(response.body, 'hello 0123456789');
+  assert.equal(response.state, 'done');
+  assert.equal(response.extraBytes, 4);
 });
 
 test('chunk framing that makes no sense is noticed, and what came before it is kept', () => {
@@ -198,28 +198,28 @@ test('chunk framing that makes no sense is noticed, and what came before it is k
     `0\r\n${'T: x\r\n'.repeat(TRAILER_BYTES_MAX)}`,
     '5\r\nhello\r\r\n',
   ]) {
-    const answer = read(`${CHUNKED}3\r\nabc\r\n${rest}`);
-    assert.equal(answer.state, 'bad', rest.slice(0, 20));
-    assert.ok(answer.body.startsWith('abc'));
+    const response = read(`${CHUNKED}3\r\nabc\r\n${rest}`);
+    assert.equal(response.state, 'bad', rest.slice(0, 20));
+    assert.ok(response.body.startsWith('abc'));
   }
 });
 
-test('an answer reads the same however its bytes are split', () => {
+test('a response reads the same however its bytes are split', () => {
   const random = seeded(7);
-  const answers = [
+  const responses = [
     `HTTP/1.1 100 Continue\r\n\r\n${CHUNKED}5;x\r\nhello\r\n6\r\n world\r\n0\r\nT: y\r\n\r\n`,
     'HTTP/1.1 200 OK\nA: b\n c\nContent-Length: 11\n\nhello world',
     'HTTP/1.0 200\r\nServer: old\r\n\r\nhello world',
     '\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nhello worldEXTRA',
   ];
-  for (const answer of answers) {
-    const whole = read(answer);
+  for (const response of responses) {
+    const whole = read(response);
     assert.equal(whole.body, 'hello world');
-    const everyByte = Array.from({ length: answer.length }, (_, at) => at);
-    assert.deepEqual(read(answer, everyByte), whole);
+    const everyByte = Array.from({ length: response.length }, (_, at) => at);
+    assert.deepEqual(read(response, everyByte), whole);
     for (let round = 0; round < 300; round++) {
       const cuts = everyByte.filter(() => random() < 0.15);
-      assert.deepEqual(read(answer, cuts), whole, `cuts ${cuts.join()}`);
+      assert.deepEqual(read(response, cuts), whole, `cuts ${cuts.join()}`);
     }
   }
 });
@@ -248,10 +248,10 @@ test('garbage never throws and never holds more than the ceilings', () => {
   for (let round = 0; round < 3_000; round++) {
     const valid = random() < 0.6 ? (random() < 0.5 ? CHUNKED : 'HTTP/1.1 200 OK\r\n') : '';
     const length = Math.floor(random() * 60);
-    const answer = valid + Array.from({ length }, () => words[Math.floor(random() * words.length)]).join('');
-    const cuts = Array.from({ length: answer.length }, (_, at) => at).filter(() => random() < 0.02);
-    const got = read(answer, cuts);
-    assert.ok(got.body.length <= answer.length);
+    const response = valid + Array.from({ length }, () => words[Math.floor(random() * words.length)]).join('');
+    const cuts = Array.from({ length: response.length }, (_, at) => at).filter(() => random() < 0.02);
+    const got = read(response, cuts);
+    assert.ok(got.body.length <= response.length);
     assert.ok((got.head?.text.length ?? 0) <= HEAD_BYTES_MAX);
   }
 });

@@ -6,14 +6,14 @@ import { test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { createTlsSessions } from '../src/fetch/tls-sessions.ts';
 import type { Fetcher } from '../src/fetch/fetcher.ts';
-import { answered, call, failed, onLoopback } from './support/loopback.ts';
+import { answered, failed, onLoopback, requestFor } from './support/loopback.ts';
 import { selfSigned } from './support/self-signed.ts';
 
 const HELLO = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
 const certificate = selfSigned('secure.test');
 
 const resumedAt = async (fetcher: Fetcher, url: string): Promise<boolean | null | undefined> =>
-  answered(await fetcher.fetch(call(url))).parts?.resumed;
+  answered(await fetcher.fetch(requestFor(url))).times?.resumed;
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   test(`${version}: the next connection to a host resumes the session, one to another host does not`, () =>
@@ -60,7 +60,7 @@ test('a server that fails where a session is offered is not blamed, and gets no 
     );
     const fetcher = place.fetcher();
     assert.equal(await resumedAt(fetcher, server.url), false);
-    const broken = failed(await fetcher.fetch(call(server.url)));
+    const broken = failed(await fetcher.fetch(requestFor(server.url)));
     assert.deepEqual([broken.cause, broken.unsure], ['tls', true]);
     for (let i = 0; i < 3; i++) assert.equal(await resumedAt(fetcher, server.url), false);
     assert.equal(offers, 1);
@@ -70,11 +70,11 @@ test('a server that fails where a session is offered is not blamed, and gets no 
 test('a handshake that fails without an offer is the fault of the site', () =>
   onLoopback(async (place) => {
     const closes = await place.listen((socket) => void socket.once('data', () => socket.end()));
-    const { cause, unsure } = failed(await place.fetcher().fetch(call(`https://127.0.0.1:${closes.port}/`)));
+    const { cause, unsure } = failed(await place.fetcher().fetch(requestFor(`https://127.0.0.1:${closes.port}/`)));
     assert.deepEqual([cause, unsure], ['tls', false]);
   }));
 
-test('with --verify-tls a session is resumed only if the certificate of its first call was good', () =>
+test('with --verify-tls a session is resumed only if the certificate of its first request was good', () =>
   onLoopback(async (place) => {
     const before = getCACertificates('default');
     setDefaultCACertificates([...before, certificate.cert]);
@@ -88,7 +88,7 @@ test('with --verify-tls a session is resumed only if the certificate of its firs
         assert.deepEqual([await resumedAt(fetcher, server.url), await resumedAt(fetcher, server.url)], [false, true]);
         // Its certificate is not for this name, however often it is asked.
         for (let i = 0; i < 3; i++) {
-          const { cause, unsure, detail } = failed(await fetcher.fetch(call('https://other.test/')));
+          const { cause, unsure, detail } = failed(await fetcher.fetch(requestFor('https://other.test/')));
           assert.deepEqual([cause, unsure], ['tls', false]);
           assert.match(detail, /ALTNAME/);
         }

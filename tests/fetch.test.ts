@@ -1,4 +1,4 @@
-/** One call: what is sent, what is kept of the answer, and a name for everything that goes wrong. */
+/** One request: what is sent, what is kept of the response, and a name for everything that goes wrong. */
 
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
@@ -8,15 +8,15 @@ import { test } from 'node:test';
 import { createFetcher } from '../src/fetch/fetcher.ts';
 import { createClock } from '../src/lib/clock.ts';
 import type { Exchange } from '../src/model/exchange.ts';
-import { answered, call, failed, onLoopback, textOf, turns } from './support/loopback.ts';
+import { answered, failed, onLoopback, requestFor, textOf, turns } from './support/loopback.ts';
 import { until } from './support/until.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-test('the request says who calls and how to reach them, and is kept as it was sent', async () => {
+test('the request says who sends it and how to reach them, and is kept as it was sent', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
-    const exchange = answered(await place.fetcher().fetch(call(`${server.url}a%20b/../c?q=1|2&x=\u00e4#part`)));
+    const exchange = answered(await place.fetcher().fetch(requestFor(`${server.url}a%20b/../c?q=1|2&x=\u00e4#part`)));
     assert.equal(exchange.requestHead, server.heads[0]);
     assert.equal(
       exchange.requestHead,
@@ -38,8 +38,8 @@ test('the request says who calls and how to reach them, and is kept as it was se
 test('nothing can be injected into a request', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
-    await place.fetcher().fetch(call(`${server.url}a\r\nX-Evil: 1\r\n\r\nGET /two`));
-    await place.fetcher().fetch(call(`http://me:pass@127.0.0.1:${server.port}/%0d%0aX-Evil:1`));
+    await place.fetcher().fetch(requestFor(`${server.url}a\r\nX-Evil: 1\r\n\r\nGET /two`));
+    await place.fetcher().fetch(requestFor(`http://me:pass@127.0.0.1:${server.port}/%0d%0aX-Evil:1`));
     assert.equal(server.heads.length, 2);
     for (const head of server.heads) assert.doesNotMatch(head, /^(X-Evil|Authorization|GET \/two)/m);
     assert.throws(() => place.fetcher({ userAgent: 'a\r\nX-Evil: 1' }), /user agent/);
@@ -47,7 +47,7 @@ test('nothing can be injected into a request', async () => {
   });
 });
 
-test('an answer of a real HTTP server is kept whole, compressed as it came', async () => {
+test('a response of a real HTTP server is kept whole, compressed as it came', async () => {
   const page = gzipSync('<title>hello</title>'.repeat(10_000));
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Encoding': 'gzip' });
@@ -59,7 +59,7 @@ test('an answer of a real HTTP server is kept whole, compressed as it came', asy
     const clock = createClock();
     const before = clock.now();
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const exchange = answered(await place.fetcher({ clock }).fetch(call(url)));
+    const exchange = answered(await place.fetcher({ clock }).fetch(requestFor(url)));
     assert.deepEqual(Buffer.from(exchange.body), page);
     assert.equal(exchange.url, url);
     assert.equal(exchange.status, 200);
@@ -82,7 +82,7 @@ test('the body owns its memory and can be handed to another thread', async () =>
     });
     const fetcher = place.fetcher();
     for (let count = 0; count < 6; count++) {
-      const exchange = answered(await fetcher.fetch(call(server.url)));
+      const exchange = answered(await fetcher.fetch(requestFor(server.url)));
       assert.equal(exchange.body.byteOffset, 0);
       assert.equal(exchange.body.byteLength, exchange.body.buffer.byteLength);
       assert.equal(Object.getPrototypeOf(exchange.body), Uint8Array.prototype);
@@ -106,7 +106,7 @@ test('a body is cut at its ceiling and the connection ended, however it is frame
     });
     const fetcher = place.fetcher();
     for (const _ of frames) {
-      const exchange = answered(await fetcher.fetch(call(server.url, { keepMs: 60_000 })));
+      const exchange = answered(await fetcher.fetch(requestFor(server.url, { keepMs: 60_000 })));
       assert.equal(exchange.truncated, 'length');
       assert.equal(exchange.body.length, 2 ** 20);
       assert.equal(fetcher.gauges().kept, 0);
@@ -126,10 +126,10 @@ test('a body of exactly the ceiling is whole', async () => {
     );
     const fetcher = place.fetcher();
     for (let count = 0; count < 2; count++) {
-      const exchange = answered(await fetcher.fetch(call(server.url, { bodyBytesMax: 5 })));
+      const exchange = answered(await fetcher.fetch(requestFor(server.url, { bodyBytesMax: 5 })));
       assert.deepEqual([textOf(exchange), exchange.truncated], ['hello', null]);
     }
-    assert.equal(answered(await fetcher.fetch(call(server.url, { bodyBytesMax: 4 }))).truncated, 'length');
+    assert.equal(answered(await fetcher.fetch(requestFor(server.url, { bodyBytesMax: 4 }))).truncated, 'length');
   });
 });
 
@@ -149,7 +149,7 @@ test('a body that is not wanted is not downloaded', async () => {
     };
     const seen = [];
     for (let count = 0; count < 4; count++) {
-      const { body, truncated } = answered(await fetcher.fetch(call(server.url, { wantsBody })));
+      const { body, truncated } = answered(await fetcher.fetch(requestFor(server.url, { wantsBody })));
       seen.push([body.length, truncated]);
     }
     assert.deepEqual(seen, [
@@ -185,8 +185,8 @@ test('what came of a body is kept when the connection is lost or its framing bre
     });
     const fetcher = place.fetcher();
     for (let count = 0; count < 4; count++) {
-      const exchange = answered(await fetcher.fetch(call(server.url)));
-      assert.deepEqual([textOf(exchange), exchange.truncated], ['hello', 'disconnect'], `answer ${count + 1}`);
+      const exchange = answered(await fetcher.fetch(requestFor(server.url)));
+      assert.deepEqual([textOf(exchange), exchange.truncated], ['hello', 'disconnect'], `response ${count + 1}`);
     }
   });
 });
@@ -200,7 +200,7 @@ test('a body without a length ends with its connection and is whole', async () =
     );
     const fetcher = place.fetcher();
     for (let count = 0; count < 2; count++) {
-      const exchange = answered(await fetcher.fetch(call(server.url, { keepMs: 1_000 })));
+      const exchange = answered(await fetcher.fetch(requestFor(server.url, { keepMs: 1_000 })));
       assert.deepEqual([textOf(exchange), exchange.truncated], ['hello', null]);
     }
     assert.equal(fetcher.gauges().kept, 0);
@@ -209,7 +209,7 @@ test('a body without a length ends with its connection and is whole', async () =
 
 test('every way of not answering has its name', async () => {
   await onLoopback(async (place) => {
-    const answers: ((socket: Socket) => void)[] = [
+    const responses: ((socket: Socket) => void)[] = [
       (socket) => socket.end(),
       (socket) => socket.resetAndDestroy(),
       (socket) => socket.end('HTTP/1.1 200 OK\r\nServer: x\r\n'),
@@ -222,11 +222,11 @@ test('every way of not answering has its name', async () => {
         for (let n = 0; n < 40; n++) socket.write(`X-${n}: ${'a'.repeat(4_000)}\r\n`);
       },
     ];
-    const server = await place.serve((socket, _head, count) => answers[count - 1]?.(socket));
+    const server = await place.serve((socket, _head, count) => responses[count - 1]?.(socket));
     const fetcher = place.fetcher();
     const causes = [];
-    for (const _ of answers) {
-      const exchange = failed(await fetcher.fetch(call(server.url)));
+    for (const _ of responses) {
+      const exchange = failed(await fetcher.fetch(requestFor(server.url)));
       assert.notEqual(exchange.startedAt, null);
       assert.notEqual(exchange.detail, '');
       causes.push(exchange.cause);
@@ -241,19 +241,19 @@ test('a server that does not answer is given up long before the whole time is ov
     const server = await place.serve(() => {});
     let nowMs = 1_000;
     const clock = { now: () => nowMs, sleep: async () => {} };
-    const fetcher = place.fetcher({ clock, answerTimeoutMs: 200, totalTimeoutMs: 1_000_000 });
+    const fetcher = place.fetcher({ clock, responseTimeoutMs: 200, totalTimeoutMs: 1_000_000 });
     let exchange: Exchange | null = null;
-    void fetcher.fetch(call(server.url)).then((ended) => {
+    void fetcher.fetch(requestFor(server.url)).then((ended) => {
       exchange = ended;
     });
     await until('the request has come', () => server.heads.length === 1);
     nowMs += 200;
-    await until('the call is given up', () => exchange !== null);
+    await until('the request is given up', () => exchange !== null);
     assert.equal(failed(exchange as unknown as Exchange).cause, 'answer-timeout');
   });
 });
 
-test('an answer that never ends is given up in time, and what can be kept of it is kept', async () => {
+test('a response that never ends is given up in time, and what can be kept of it is kept', async () => {
   await onLoopback(async (place) => {
     let drips = 0;
     const drip = (socket: Socket, bytes: string): void => {
@@ -271,12 +271,12 @@ test('an answer that never ends is given up in time, and what can be kept of it 
     });
     let nowMs = 1_000;
     const clock = { now: () => nowMs, sleep: async () => {} };
-    const fetcher = place.fetcher({ clock, answerTimeoutMs: 1_000_000, totalTimeoutMs: 400 });
-    const head = fetcher.fetch(call(`${server.url}head`));
+    const fetcher = place.fetcher({ clock, responseTimeoutMs: 1_000_000, totalTimeoutMs: 400 });
+    const head = fetcher.fetch(requestFor(`${server.url}head`));
     await until('the head drips', () => drips > 3);
     nowMs += 400;
     assert.equal(failed(await head).cause, 'timeout');
-    const body = fetcher.fetch(call(`${server.url}body`));
+    const body = fetcher.fetch(requestFor(`${server.url}body`));
     await until('some of the body has come', () => fetcher.gauges().bodyBytes > 0);
     nowMs += 400;
     const slow = answered(await body);
@@ -286,17 +286,19 @@ test('an answer that never ends is given up in time, and what can be kept of it 
   });
 });
 
-test('a stopped call ends at once with its name, at whatever point it is', async () => {
+test('a stopped request ends at once with its name, at whatever point it is', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve((socket, head) => {
       if (head.includes('/body')) socket.write(`${OK}Content-Length: 10\r\n\r\nhel`);
     });
     const fetcher = place.fetcher({ socketsMax: 2 });
     const stop = new AbortController();
-    const calls = ['mute', 'body', 'waiting'].map((path) => fetcher.fetch(call(server.url + path), stop.signal));
-    await until('two calls are under way', () => server.heads.length === 2 && fetcher.gauges().bodyBytes > 0);
+    const requests = ['mute', 'body', 'waiting'].map((path) =>
+      fetcher.fetch(requestFor(server.url + path), stop.signal),
+    );
+    await until('two requests are under way', () => server.heads.length === 2 && fetcher.gauges().bodyBytes > 0);
     stop.abort();
-    const ends = (await Promise.all(calls)).map(failed);
+    const ends = (await Promise.all(requests)).map(failed);
     assert.deepEqual(
       ends.map(({ cause }) => cause),
       ['aborted', 'aborted', 'aborted'],
@@ -305,21 +307,21 @@ test('a stopped call ends at once with its name, at whatever point it is', async
       ends.map(({ startedAt }) => startedAt !== null),
       [true, true, false],
     );
-    const late = failed(await fetcher.fetch(call(server.url), stop.signal));
+    const late = failed(await fetcher.fetch(requestFor(server.url), stop.signal));
     assert.deepEqual([late.cause, late.startedAt], ['aborted', null]);
     assert.deepEqual(fetcher.gauges(), { http: 0, https: 0, kept: 0, bodyBytes: 0, waiting: 0 });
   });
 });
 
-test('closing ends calls under way, and calls after it do not leave', async () => {
+test('closing ends requests under way, and requests after it are not sent', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve(() => {});
     const fetcher = place.fetcher();
-    const pending = fetcher.fetch(call(server.url));
+    const pending = fetcher.fetch(requestFor(server.url));
     await until('the request has come', () => server.heads.length === 1);
     await fetcher.close();
     assert.equal(failed(await pending).cause, 'aborted');
-    assert.equal(failed(await fetcher.fetch(call(server.url))).cause, 'aborted');
+    assert.equal(failed(await fetcher.fetch(requestFor(server.url))).cause, 'aborted');
     await turns(5);
     assert.equal(server.heads.length, 1);
   });
@@ -329,12 +331,12 @@ test('what is our own fault is thrown: a bad address, a failing question', async
   await onLoopback(async (place) => {
     const server = await place.serve((socket) => socket.write(`${OK}Content-Length: 3\r\n\r\nabc`));
     const fetcher = place.fetcher();
-    await assert.rejects(fetcher.fetch(call('no url')), TypeError);
-    await assert.rejects(fetcher.fetch(call('ftp://127.0.0.1/')), /neither http nor https/);
+    await assert.rejects(fetcher.fetch(requestFor('no url')), TypeError);
+    await assert.rejects(fetcher.fetch(requestFor('ftp://127.0.0.1/')), /neither http nor https/);
     const wantsBody = (): boolean => {
       throw new Error('mine');
     };
-    await assert.rejects(fetcher.fetch(call(server.url, { wantsBody })), /mine/);
+    await assert.rejects(fetcher.fetch(requestFor(server.url, { wantsBody })), /mine/);
     assert.deepEqual(fetcher.gauges(), { http: 0, https: 0, kept: 0, bodyBytes: 0, waiting: 0 });
   });
 });
@@ -347,7 +349,7 @@ test('a fetcher that was never used leaves nothing behind', async () => {
     socketsMax: 1,
     bodyMemoryBytes: 1,
     connectTimeoutMs: 1,
-    answerTimeoutMs: 1,
+    responseTimeoutMs: 1,
     totalTimeoutMs: 1,
     verifyTls: true,
     allowPrivateAddresses: false,

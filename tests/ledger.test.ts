@@ -1,4 +1,4 @@
-/** The ledger: every call is on file before it leaves, and what a kill leaves can be read. */
+/** The ledger: every request is on file before it is sent, and what a kill leaves can be read. */
 
 import assert from 'node:assert/strict';
 import {
@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { leftoversIn, packAll, packFile } from '../src/observe/ledger/files.ts';
-import type { NotedCall } from '../src/observe/ledger/format.ts';
-import { readLedger, type ReadCall } from '../src/observe/ledger/read.ts';
+import type { NotedRequest } from '../src/observe/ledger/format.ts';
+import { readLedger, type ReadRequest } from '../src/observe/ledger/read.ts';
 import { LedgerFault, openLedger, type Ledger } from '../src/observe/ledger/writer.ts';
 import { until } from './support/until.ts';
 
@@ -33,7 +33,7 @@ const HEAD = {
   keep: 'all',
 };
 
-const callOf = (n: number, more: Partial<NotedCall> = {}): NotedCall => ({
+const requestOf = (n: number, more: Partial<NotedRequest> = {}): NotedRequest => ({
   at: AT + 10 * n,
   lease: 100 + n,
   kind: 'page',
@@ -64,36 +64,36 @@ const open = (dir: string, more: { thread?: string; at?: number; fileBytesMax?: 
     ...(more.fileBytesMax ? { fileBytesMax: more.fileBytesMax } : {}),
   });
 
-const read = (dir: string): { calls: ReadCall[]; damage: string[] } => {
+const read = (dir: string): { requests: ReadRequest[]; damage: string[] } => {
   const damage: string[] = [];
-  return { calls: [...readLedger({ dir, onDamage: (says) => damage.push(says) })], damage };
+  return { requests: [...readLedger({ dir, onDamage: (says) => damage.push(says) })], damage };
 };
 
 const rawFile = (dir: string): string => join(dir, readdirSync(dir).find((name) => name.endsWith('.notes'))!);
 
-test('what is noted is read back, each call with its end', () =>
+test('what is noted is read back, each request with its end', () =>
   inFolder(async (dir) => {
     const ledger = open(dir);
-    const calls = [
-      callOf(0, { kind: 'robots', rules: '', restMs: 0 }),
-      callOf(1, { kind: 'follow', rules: '', lease: 100, address: '2001:db8::1' }),
-      callOf(2, { lease: 100 }),
-      callOf(3, { kind: 'sitemap', lease: 7 }),
-      callOf(4),
+    const requests = [
+      requestOf(0, { kind: 'robots', rules: '', restMs: 0 }),
+      requestOf(1, { kind: 'follow', rules: '', lease: 100, address: '2001:db8::1' }),
+      requestOf(2, { lease: 100 }),
+      requestOf(3, { kind: 'sitemap', lease: 7 }),
+      requestOf(4),
     ];
-    const numbers = calls.map((call) => ledger.leave(call));
+    const numbers = requests.map((request) => ledger.sending(request));
     assert.deepEqual(numbers, [0, 1, 2, 3, 4]);
     ledger.ended({ number: 3, tookMs: 20, answeredMs: null, result: 'reset' });
     ledger.ended({ number: 0, tookMs: 180, answeredMs: 95, result: '200' });
-    ledger.leave(callOf(5));
+    ledger.sending(requestOf(5));
     ledger.ended({ number: 1, tookMs: 5, answeredMs: 0, result: '301' });
     await ledger.close();
-    const { calls: back, damage } = read(dir);
+    const { requests: back, damage } = read(dir);
     assert.deepEqual(damage, []);
-    const byTime = back.toSorted((a, b) => a.call.at - b.call.at);
+    const byTime = back.toSorted((a, b) => a.request.at - b.request.at);
     assert.deepEqual(
-      byTime.map(({ call }) => call),
-      [...calls, callOf(5)],
+      byTime.map(({ request }) => request),
+      [...requests, requestOf(5)],
     );
     assert.deepEqual(
       byTime.map(({ end }) => end),
@@ -109,71 +109,74 @@ test('what is noted is read back, each call with its end', () =>
     assert.equal(byTime[0]?.head.userAgent, HEAD.userAgent);
   }));
 
-test('a call is on file when its number is known, before anything else happens', () =>
+test('a request is on file when its number is known, before anything else happens', () =>
   inFolder((dir) => {
     const ledger = open(dir);
     for (let n = 0; n < 3; n++) {
-      ledger.leave(callOf(n));
+      ledger.sending(requestOf(n));
       assert.deepEqual(
-        read(dir).calls.map(({ call }) => call.url),
-        Array.from({ length: n + 1 }, (_, i) => callOf(i).url),
+        read(dir).requests.map(({ request }) => request.url),
+        Array.from({ length: n + 1 }, (_, i) => requestOf(i).url),
       );
     }
     return ledger.close();
   }));
 
-test('ends are written without a further call, too', () =>
+test('ends are written without a further request, too', () =>
   inFolder(async (dir) => {
     const ledger = open(dir);
-    ledger.ended({ number: ledger.leave(callOf(0)), tookMs: 1, answeredMs: 1, result: '200' });
-    await until('the call has its end', () => read(dir).calls[0]?.end !== null);
+    ledger.ended({ number: ledger.sending(requestOf(0)), tookMs: 1, answeredMs: 1, result: '200' });
+    await until('the request has its end', () => read(dir).requests[0]?.end !== null);
     await ledger.close();
   }));
 
 test('half a note at the end of a file is left out, wherever it was torn', () =>
   inFolder(async (dir) => {
     const ledger = open(dir);
-    ledger.leave(callOf(0));
-    ledger.leave(callOf(1));
+    ledger.sending(requestOf(0));
+    ledger.sending(requestOf(1));
     const path = rawFile(dir);
     const whole = readFileSync(path);
     const lastAt = whole.subarray(0, -1).lastIndexOf('\n') + 1;
     for (let bytes = whole.length - 1; bytes >= 0; bytes -= 7) {
       truncateSync(path, bytes);
-      const { calls, damage } = read(dir);
+      const { requests, damage } = read(dir);
       assert.deepEqual(damage, [], `torn at ${bytes}`);
       if (bytes >= lastAt)
         assert.deepEqual(
-          calls.map(({ call }) => call),
-          [callOf(0)],
+          requests.map(({ request }) => request),
+          [requestOf(0)],
         );
     }
     await ledger.close();
   }));
 
-test('a full file is packed, and its calls may end in the next one', () =>
+test('a full file is packed, and its requests may end in the next one', () =>
   inFolder(async (dir) => {
     const ledger = open(dir, { fileBytesMax: 2_000 });
-    const numbers = Array.from({ length: 100 }, (_, n) => ledger.leave(callOf(n)));
+    const numbers = Array.from({ length: 100 }, (_, n) => ledger.sending(requestOf(n)));
     for (const number of numbers) ledger.ended({ number, tookMs: number, answeredMs: 1, result: '200' });
     await ledger.close();
     const names = readdirSync(dir);
     assert.ok(names.length > 3 && names.every((name) => name.endsWith('.notes.zst')), names.join(', '));
-    const { calls, damage } = read(dir);
+    const { requests, damage } = read(dir);
     assert.deepEqual(damage, []);
     assert.deepEqual(
-      calls.map(({ call, end }) => [call.url, end?.tookMs]),
-      numbers.map((n) => [callOf(n).url, n]),
+      requests.map(({ request, end }) => [request.url, end?.tookMs]),
+      numbers.map((n) => [requestOf(n).url, n]),
     );
   }));
 
-test('packed, a call takes few bytes', () =>
+test('packed, a request takes few bytes', () =>
   inFolder(async (dir) => {
     const ledger = open(dir);
     for (let n = 0; n < 5_000; n++)
       ledger.ended({
-        number: ledger.leave(
-          callOf(n, { site: `s${n % 300}.example`, url: `https://www.s${n % 300}.example/articles/${n * 7919}.html` }),
+        number: ledger.sending(
+          requestOf(n, {
+            site: `s${n % 300}.example`,
+            url: `https://www.s${n % 300}.example/articles/${n * 7919}.html`,
+          }),
         ),
         tookMs: 100 + (n % 97),
         answeredMs: n % 89,
@@ -181,13 +184,13 @@ test('packed, a call takes few bytes', () =>
       });
     await ledger.close();
     const bytes = readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).size, 0);
-    assert.ok(bytes / 5_000 < 30, `${bytes / 5_000} bytes a call`);
+    assert.ok(bytes / 5_000 < 30, `${bytes / 5_000} bytes a request`);
   }));
 
 test('what a killed run left is packed by the next one, torn or whole, and counted once', () =>
   inFolder(async (dir) => {
-    open(dir).leave(callOf(0));
-    open(dir, { thread: 'fetch-2' }).leave(callOf(1));
+    open(dir).sending(requestOf(0));
+    open(dir, { thread: 'fetch-2' }).sending(requestOf(1));
     appendFileSync(rawFile(dir), 'c\t5\t1\tp');
     writeFileSync(join(dir, 'x.notes.zst.new'), 'half');
     const raw = leftoversIn(dir);
@@ -198,7 +201,10 @@ test('what a killed run left is packed by the next one, torn or whole, and count
     await packFile(raw[0]!);
     copyFileSync(join(dir, 'kept'), raw[0]!);
     const both = read(dir);
-    assert.deepEqual([both.calls.map(({ call }) => call.url), both.damage], [[callOf(0).url, callOf(1).url], []]);
+    assert.deepEqual(
+      [both.requests.map(({ request }) => request.url), both.damage],
+      [[requestOf(0).url, requestOf(1).url], []],
+    );
     await packAll(leftoversIn(dir), new AbortController().signal);
     assert.deepEqual(leftoversIn(dir), []);
     assert.deepEqual(read(dir), both);
@@ -207,19 +213,19 @@ test('what a killed run left is packed by the next one, torn or whole, and count
 test('a file that is damaged or missing is named, and the others are read', () =>
   inFolder(async (dir) => {
     const ledger = open(dir, { fileBytesMax: 500 });
-    for (let n = 0; n < 12; n++) ledger.leave(callOf(n));
+    for (let n = 0; n < 12; n++) ledger.sending(requestOf(n));
     await ledger.close();
-    open(dir, { thread: 'fetch-2' }).leave(callOf(20));
+    open(dir, { thread: 'fetch-2' }).sending(requestOf(20));
     const raw = rawFile(dir);
     const good = readFileSync(raw, 'latin1');
     const names = readdirSync(dir)
       .filter((name) => name.endsWith('.zst'))
       .toSorted();
-    const all = read(dir).calls.length;
+    const all = read(dir).requests.length;
 
     writeFileSync(raw, good.replace('\nc\t', '\nc\tx'));
     assert.match(read(dir).damage.join(), /^\S+fetch-2-000000 of the ledger cannot be read from line 2 on$/);
-    assert.equal(read(dir).calls.length, all - 1);
+    assert.equal(read(dir).requests.length, all - 1);
     writeFileSync(raw, `no head\n${good}`);
     assert.match(read(dir).damage.join(), /fetch-2-000000 of the ledger does not begin as a ledger/);
     writeFileSync(raw, good);
@@ -229,18 +235,18 @@ test('a file that is damaged or missing is named, and the others are read', () =
     rmSync(join(dir, names[1]!));
     assert.match(
       read(dir).damage.join(),
-      /fetch-1-000002 of the ledger begins with call \d+, not \d+: what was before it is missing/,
+      /fetch-1-000002 of the ledger begins with request \d+, not \d+: what was before it is missing/,
     );
-    assert.ok(read(dir).calls.some(({ call }) => call.url === callOf(11).url));
+    assert.ok(read(dir).requests.some(({ request }) => request.url === requestOf(11).url));
   }));
 
-test('a call that cannot be noted is refused, and all after it', () =>
+test('a request that cannot be noted is refused, and all after it', () =>
   inFolder((home) => {
     const dir = join(home, 'ledger');
     writeFileSync(dir, 'a file where the folder should be');
     const ledger = open(dir);
     assert.throws(
-      () => ledger.leave(callOf(0)),
+      () => ledger.sending(requestOf(0)),
       (error: unknown) =>
         error instanceof LedgerFault &&
         /cannot be noted in the ledger: .*EEXIST/.test(error.message) &&
@@ -248,6 +254,6 @@ test('a call that cannot be noted is refused, and all after it', () =>
     );
     rmSync(dir);
     mkdirSync(dir);
-    assert.throws(() => ledger.leave(callOf(1)), LedgerFault);
+    assert.throws(() => ledger.sending(requestOf(1)), LedgerFault);
     return ledger.close();
   }));

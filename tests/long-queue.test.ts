@@ -15,7 +15,7 @@ const createPacks = (): Packs & { readonly kept: Map<number, readonly number[]> 
   };
 };
 
-/** The same steps on a plain array. */
+/** Compares with the same steps on a plain array. */
 const walk = (seed: number, steps: number): void => {
   const packs = createPacks();
   const plain: number[] = [];

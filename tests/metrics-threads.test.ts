@@ -1,6 +1,6 @@
 /**
- * What threads count, each in its own place: the store what it did and for whom, the fetcher the parts of a call, the
- * pool and the loop who waits.
+ * What threads count, each in its own place: the store what it did and for whom, the fetcher the phases of a request,
+ * the pool and the loop who waits.
  */
 
 import assert from 'node:assert/strict';
@@ -11,20 +11,21 @@ import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { runClaimLoop } from '../src/frontier/claim-loop.ts';
 import type { ParseJob } from '../src/frontier/parts.ts';
-import { CLAIMS_MAX, type Store } from '../src/frontier/store.ts';
-import type { CallKind, Exchange } from '../src/model/exchange.ts';
+import { CLAIMS_MAX, type Store } from '../src/contract/store.ts';
+import type { Exchange } from '../src/model/exchange.ts';
+import type { RequestKind } from '../src/model/request.ts';
 import { createBoard, type Board } from '../src/observe/metrics/board.ts';
 import { combineAll } from '../src/observe/metrics/combine.ts';
 import { writeMetrics } from '../src/observe/metrics/text.ts';
-import { openMemoryStore } from '../src/store/memory.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { openMemoryStore } from '../src/store/memory/store.ts';
+import { openSqlite } from '../src/store/sqlite/store.ts';
 import { openFetchMeter } from '../src/threads/fetch-meter.ts';
 import { createParsePool } from '../src/threads/parse-pool.ts';
 import { openClientMeter, openStoreTimes } from '../src/threads/store-meter.ts';
 import { createStoreClient } from '../src/threads/store-client.ts';
-import { createSharedServer, createStoreServer, type StoreServer } from '../src/threads/store-server.ts';
+import { createStoreServer, type StoreServer } from '../src/threads/store-server.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, pageOf, settlementOf } from './contract/store-scene.ts';
-import { answered, call, failed, onLoopback } from './support/loopback.ts';
+import { answered, failed, onLoopback, requestFor } from './support/loopback.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
 import { readMetrics, sumOf, sumsBy, type Point } from './support/metrics-text.ts';
@@ -42,7 +43,7 @@ interface Counted {
 const STORES = {
   sqlite: (clock: ManualClock, board: Board) => {
     const home = mkdtempSync(join(tmpdir(), 'gossamer-metrics-'));
-    const store = openSqliteStore({
+    const store = openSqlite({
       path: join(home, 'crawl.db'),
       clock: () => clock,
       archive: () => openMemoryArchive(),
@@ -59,7 +60,7 @@ const STORES = {
   },
   shared: (clock: ManualClock, board: Board) => {
     const store = openMemoryStore({ clock, archive: openMemoryArchive() });
-    const server = createSharedServer(
+    const server = createStoreServer(
       { ...store, time: async () => clock.now() },
       { onSlow: () => {}, onTime: openStoreTimes(board.cellsOf('store', 'store'), 'redis') },
     );
@@ -144,14 +145,14 @@ for (const [name, open] of Object.entries(STORES)) {
       assert.deepEqual(sumsBy(pointsOf(board), 'gossamer_pages_total', 'outcome'), census.settled);
     }));
 
-  test(`${name}: every call of the store is timed by its verb`, () =>
+  test(`${name}: every verb of the store is timed`, () =>
     counted(async ({ board, client }) => {
       const one = client('fetch-1');
       await one.admit([link('a.example/1')]);
       await one.settle([settlementOf(await claimOne(one))]);
       await one.census();
       await one.steer([{ kind: 'retry-parked' }]);
-      const verbs = sumsBy(pointsOf(board), 'gossamer_store_call_seconds_count', 'verb');
+      const verbs = sumsBy(pointsOf(board), 'gossamer_store_verb_seconds_count', 'verb');
       // Each came alone, so each had a transaction of its own; a census needs none.
       assert.deepEqual(verbs, {
         admit: 1,
@@ -164,33 +165,33 @@ for (const [name, open] of Object.entries(STORES)) {
     }));
 }
 
-const pointsAfter = (kind: CallKind, exchanges: readonly Exchange[]): Point[] => {
+const pointsAfter = (kind: RequestKind, exchanges: readonly Exchange[]): Point[] => {
   const board = createBoard();
   const meter = openFetchMeter(board.cellsOf('fetch-1', 'fetch'));
-  for (const exchange of exchanges) meter.call(kind, exchange);
+  for (const exchange of exchanges) meter.request(kind, exchange);
   return pointsOf(board);
 };
 
 const BODY = 'x'.repeat(5_000);
-const ANSWER = `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
+const RESPONSE = `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
 
-test('the parts of a call are timed: a fresh connection has all of them, a kept one only those after it', () =>
+test('the phases of a request are timed: a fresh connection has all of them, a kept one only those after it', () =>
   onLoopback(async ({ serve, fetcher }) => {
-    const { url } = await serve((socket) => socket.write(ANSWER), selfSigned('localhost'));
+    const { url } = await serve((socket) => socket.write(RESPONSE), selfSigned('localhost'));
     const { fetch } = fetcher();
-    const first = answered(await fetch(call(url, { keepMs: 5_000 })));
-    const again = answered(await fetch(call(url)));
-    const { parts } = first;
-    assert.ok(parts && again.parts);
-    for (const ms of [parts.lookupMs, parts.connectMs, parts.tlsMs, parts.firstByteMs])
-      assert.ok(ms !== null && ms >= 0 && ms <= parts.totalMs);
+    const first = answered(await fetch(requestFor(url, { keepMs: 5_000 })));
+    const again = answered(await fetch(requestFor(url)));
+    const { times } = first;
+    assert.ok(times && again.times);
+    for (const ms of [times.lookupMs, times.connectMs, times.tlsMs, times.firstByteMs])
+      assert.ok(ms !== null && ms >= 0 && ms <= times.totalMs);
     assert.deepEqual(
-      [again.parts.lookupMs, again.parts.connectMs, again.parts.tlsMs, again.parts.resumed],
+      [again.times.lookupMs, again.times.connectMs, again.times.tlsMs, again.times.resumed],
       [null, null, null, null],
     );
     assert.deepEqual(
-      [parts.sentBytes, parts.receivedBytes, parts.resumed],
-      [first.requestHead.length, ANSWER.length, false],
+      [times.sentBytes, times.receivedBytes, times.resumed],
+      [first.requestHead.length, RESPONSE.length, false],
     );
 
     const points = pointsAfter('page', [first, again]);
@@ -203,18 +204,18 @@ test('the parts of a call are timed: a fresh connection has all of them, a kept 
     assert.deepEqual(counts, { lookup: 1, connect: 1, tls: 1, 'first-byte': 2, total: 2 });
     assert.deepEqual(sumsBy(points, 'gossamer_tls_handshakes_total', 'resumed'), { no: 1 });
     assert.deepEqual(sumsBy(points, 'gossamer_network_bytes_total', 'direction'), {
-      in: 2 * ANSWER.length,
+      in: 2 * RESPONSE.length,
       out: first.requestHead.length + again.requestHead.length,
     });
     assert.deepEqual(
       [sumOf(points, 'gossamer_content_bytes_sum'), sumOf(points, 'gossamer_content_bytes_count')],
       [2 * BODY.length, 2],
     );
-    assert.deepEqual(sumsBy(points, 'gossamer_calls_total', 'kind'), { page: 2 });
+    assert.deepEqual(sumsBy(points, 'gossamer_requests_total', 'kind'), { page: 2 });
     assert.equal(sumOf(points, 'gossamer_errors_total'), 0);
   }));
 
-test('a plain connection has no TLS, a refused one no answer, and errors have their names', () =>
+test('a plain connection has no TLS, a refused one no response, and errors have their names', () =>
   onLoopback(async ({ serve, listen, fetcher }) => {
     const { url } = await serve(
       (socket, head) =>
@@ -222,13 +223,13 @@ test('a plain connection has no TLS, a refused one no answer, and errors have th
     );
     const rude = await listen((socket) => socket.destroy());
     const { fetch } = fetcher();
-    const missing = answered(await fetch(call(`${url}4`)));
-    const lost = failed(await fetch(call(rude.url)));
+    const missing = answered(await fetch(requestFor(`${url}4`)));
+    const lost = failed(await fetch(requestFor(rude.url)));
     assert.deepEqual(
-      [missing.parts?.tlsMs, missing.parts?.resumed, lost.parts?.firstByteMs, lost.parts?.receivedBytes],
+      [missing.times?.tlsMs, missing.times?.resumed, lost.times?.firstByteMs, lost.times?.receivedBytes],
       [null, null, null, 0],
     );
-    const points = pointsAfter('robots', [missing, answered(await fetch(call(url))), lost]);
+    const points = pointsAfter('robots', [missing, answered(await fetch(requestFor(url))), lost]);
     assert.deepEqual(sumsBy(points, 'gossamer_errors_total', 'kind'), {
       'http-4xx': 1,
       'http-5xx': 1,
@@ -241,10 +242,10 @@ test('a plain connection has no TLS, a refused one no answer, and errors have th
 
 test('sockets are told of as they are opened and closed', () =>
   onLoopback(async ({ serve, fetcher }) => {
-    const { url } = await serve((socket) => socket.write(ANSWER));
+    const { url } = await serve((socket) => socket.write(RESPONSE));
     const told: number[][] = [];
     const { fetch } = fetcher({ onSockets: (...counts) => void told.push(counts) });
-    await fetch(call(url));
+    await fetch(requestFor(url));
     assert.deepEqual(told, [
       [1, 0],
       [0, 0],

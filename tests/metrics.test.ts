@@ -58,7 +58,7 @@ test('every series of every metric has cells of its own', () => {
 });
 
 test('a label that is not in the table is a defect, not a new series', () => {
-  assert.throws(() => cellOf('calls_total', { kind: 'example.org' }), /no kind "example.org"/);
+  assert.throws(() => cellOf('requests_total', { kind: 'example.org' }), /no kind "example.org"/);
   assert.throws(() => cellOf('phase'), /not in the memory/);
 });
 
@@ -66,13 +66,13 @@ test('numbers of several threads are added up, the largest is taken, or each has
   const threads = [thread('fetch-1'), thread('fetch-2'), thread('parse-1', 'parse')];
   threads.forEach(({ cells }, i) => {
     const meter = openMeter(cells);
-    meter.add(cellOf('calls_total', { kind: 'page' }), 10 ** i);
-    meter.set(cellOf('longest_call_seconds'), 5 - i);
+    meter.add(cellOf('requests_total', { kind: 'page' }), 10 ** i);
+    meter.set(cellOf('longest_request_seconds'), 5 - i);
     meter.set(cellOf('visits'), 3 + i);
   });
   const points = pointsOf(...threads);
-  assert.equal(sumOf(points, 'gossamer_calls_total', { kind: 'page' }), 11, 'a parse thread makes no calls');
-  assert.equal(sumOf(points, 'gossamer_longest_call_seconds'), 5);
+  assert.equal(sumOf(points, 'gossamer_requests_total', { kind: 'page' }), 11, 'a parse thread sends no requests');
+  assert.equal(sumOf(points, 'gossamer_longest_request_seconds'), 5);
   assert.deepEqual(
     points.filter(({ name }) => name === 'gossamer_visits').map(({ labels, value }) => [labels.thread, value]),
     [
@@ -137,7 +137,7 @@ test('the text has HELP and TYPE once for each metric, before its series, and en
   const text = writeMetrics(combineAll([thread('fetch-1'), thread('fetch-2')], { disk_free_bytes: [only(12)] }));
   assert.match(
     text,
-    /\n# HELP gossamer_calls_total [^\n]+\n# TYPE gossamer_calls_total counter\ngossamer_calls_total\{kind="page"\} 0\n/,
+    /\n# HELP gossamer_requests_total [^\n]+\n# TYPE gossamer_requests_total counter\ngossamer_requests_total\{kind="page"\} 0\n/,
   );
   assert.match(text, /# TYPE gossamer_fetch_seconds histogram\n/);
   assert.match(text, /\ngossamer_disk_free_bytes 12\n/);

@@ -19,29 +19,21 @@ import { diskFreeBytes } from '../src/crawl/ceilings.ts';
 import { keepIdentity, readIdentity } from '../src/crawl/folder.ts';
 import { lockCrawl } from '../src/crawl/lock.ts';
 import { finishMove } from '../src/crawl/migrate/put-away.ts';
-import { StoreFault } from '../src/frontier/store.ts';
-import { openSqliteReader } from '../src/store/sqlite/reader.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { StoreFault } from '../src/contract/fault.ts';
+import { openSqlite } from '../src/store/sqlite/store.ts';
 import { shardsIn } from '../src/store/sqlite/schema.ts';
 import type { Census } from '../src/model/census.ts';
 import { ALL_SHARDS, ask } from './contract/store-scene.ts';
 import { openMade } from './support/made-crawl.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
-import { assertSound, claimAll, makeMoveScene, wholeOf, type MoveScene } from './support/move-scene.ts';
+import { assertSound, claimAll, lookIn, makeMoveScene, wholeOf, type MoveScene } from './support/move-scene.ts';
 
 let scenes: Awaited<ReturnType<typeof makeMoveScene>>;
 before(async () => void (scenes = await makeMoveScene()));
 after(() => scenes.remove());
 
-const censusOf = (path: string): Census => {
-  const reader = openSqliteReader(path);
-  try {
-    return reader.census();
-  } finally {
-    reader.close();
-  }
-};
+const censusOf = (path: string): Promise<Census> => lookIn(path, (crawl) => crawl.census());
 
 const shardCount = (path: string): number => {
   const db = new DatabaseSync(path, { readOnly: true });
@@ -63,8 +55,8 @@ const layoutOf = (path: string): unknown[] => {
 
 test('from 64 shards to 7, to 300 and back, all of a crawl stays as it was, and verify finds no damage', () =>
   scenes.open(async ({ dir, path, move }) => {
-    const was = wholeOf(path);
-    const { now: _, changes: __, ...census } = censusOf(path);
+    const was = await wholeOf(path);
+    const { now: _, changes: __, ...census } = await censusOf(path);
     assert.ok(census.parked > 0 && census.held > 0 && census.forgotten > 0, 'the scene has some of everything');
     for (const shards of [7, 300, 64]) {
       const moved = await move({ shards });
@@ -77,15 +69,15 @@ test('from 64 shards to 7, to 300 and back, all of a crawl stays as it was, and 
         'seeds.txt',
         'warc',
       ]);
-      assert.deepEqual(wholeOf(path), was);
+      assert.deepEqual(await wholeOf(path), was);
       assert.deepEqual(layoutOf(path), layoutOf(`${path}-moved`));
       assert.equal(shardCount(path), shards);
       assert.equal(readIdentity(dir).fixed.shards, shards);
       assert.equal(readIdentity(dir).movedFrom, undefined);
-      const { now: ___, changes: ____, ...after } = censusOf(path);
+      const { now: ___, changes: ____, ...after } = await censusOf(path);
       assert.deepEqual(after, census);
       await assertSound(dir);
-      assert.deepEqual(wholeOf(`${path}-moved`), was, 'the former one is kept as it was');
+      assert.deepEqual(await wholeOf(`${path}-moved`), was, 'the former one is kept as it was');
     }
   }));
 
@@ -100,15 +92,12 @@ test('the links of every site are claimed in the same order as before the move',
 test('what is known is known after the move: no link is admitted twice, and a new one is', () =>
   scenes.open(async ({ dir, path, move }) => {
     await move({ shards: 7 });
-    const { lines, rest } = wholeOf(path) as {
-      lines: Record<string, { link: { url: string; site: string } }[]>;
-      rest: { url?: string; site: string }[];
-    };
+    const { queues, pages } = await wholeOf(path);
     const known = [
-      ...Object.values(lines)
+      ...Object.values(queues)
         .flat()
         .map(({ link }) => link),
-      ...rest.filter(({ url }) => url !== undefined),
+      ...pages,
     ];
     const store = openMade({ dir, fileBytesMax: 30_000 });
     try {
@@ -117,14 +106,14 @@ test('what is known is known after the move: no link is admitted twice, and a ne
           typeof store.admit
         >[0][number];
       assert.ok(known.length > 800);
-      assert.equal((await store.admit(known.map(({ url, site }) => linkTo(url!, site)))).admitted, 0);
+      assert.equal((await store.admit(known.map(({ url, site }) => linkTo(url, site)))).admitted, 0);
       assert.equal((await store.admit([linkTo('http://long.example/new', 'long.example')])).admitted, 1);
     } finally {
       await store.close();
     }
   }));
 
-test('links under way in a crawl that was killed wait again at the head of their lines, a try counted, and their sites a full delay', () =>
+test('links under way in a crawl that was killed wait again at the head of their queues, a try counted, and their sites a full delay', () =>
   scenes.open(async ({ dir, path, move }) => {
     const store = openMade({ dir, fileBytesMax: 30_000 });
     const { visits } = await store.claim(ask({ shards: ALL_SHARDS, visits: 3, delayMs: 60_000 }));
@@ -138,14 +127,11 @@ test('links under way in a crawl that was killed wait again at the head of their
     const said: string[] = [];
     const from = Date.now();
     await move({ shards: 7, say: (text) => said.push(text) });
-    assert.deepEqual(said, ['the crawl was killed: 3 links that were under way wait again']);
-    assert.equal(censusOf(path).leased, 0);
-    const { sites, lines } = wholeOf(path) as {
-      sites: { site: string; pace: { dueAt: number } }[];
-      lines: Record<string, object[]>;
-    };
+    assert.deepEqual(said, ['the crawl was killed: links that were under way wait again']);
+    assert.equal((await censusOf(path)).leased, 0);
+    const { sites, queues } = await wholeOf(path);
     for (const { site, link, tries } of visits) {
-      assert.deepEqual(lines[site]?.[0], { link: { ...link, first: false }, tries });
+      assert.deepEqual(queues[site]?.[0], { link: { ...link, first: false }, tries });
       assert.ok(sites.find((one) => one.site === site)!.pace.dueAt >= from + 60_000);
     }
     await assertSound(dir);
@@ -155,38 +141,31 @@ test('where the clock of the store is ahead of this machine, sites wait as long 
   scenes.open(async ({ path, move }) => {
     const HOUR_MS = 3_600_000;
     const clock = createManualClock(Date.now() + HOUR_MS);
-    const store = openSqliteStore({ path, clock: () => clock, archive: () => openMemoryArchive() });
+    const store = openSqlite({ path, clock: () => clock, archive: () => openMemoryArchive() });
     await store.steer([{ kind: 'mark', name: 'seeds', value: 10 }]); // the store has recorded that moment
     await store.close();
-    const dues = (): Map<string, number> =>
-      new Map(
-        (wholeOf(path) as { sites: { site: string; pace: { dueAt: number } }[] }).sites.map(({ site, pace }) => [
-          site,
-          pace.dueAt,
-        ]),
-      );
-    const was = dues();
+    const dues = async (): Promise<Map<string, number>> =>
+      new Map((await wholeOf(path)).sites.map(({ site, pace }) => [site, pace.dueAt]));
+    const was = await dues();
     const begunAt = Date.now();
     await move({ shards: 7 });
     const endedAt = Date.now();
-    for (const [site, dueAt] of dues()) {
+    for (const [site, dueAt] of await dues()) {
       const movedAt = dueAt - (was.get(site)! - clock.now());
       assert.ok(begunAt - 1 <= movedAt && movedAt <= endedAt + 1, `${site}: ${begunAt} ${movedAt} ${endedAt}`);
     }
-    const rules = (wholeOf(path) as { rest: { kind?: string; records: { fetchedAt: number }[] }[] }).rest.find(
-      ({ kind }) => kind === 'robots',
-    )!;
-    assert.ok(rules.records[0]!.fetchedAt < 0, 'rules are as old as they were');
+    const [rules] = (await wholeOf(path)).robots;
+    assert.ok(rules!.fetchedAt < 0, 'rules are as old as they were');
   }));
 
 test('what an earlier move left half-written is thrown away', () =>
   scenes.open(async ({ dir, path, move }) => {
-    const was = wholeOf(path);
+    const was = await wholeOf(path);
     cpSync(path, `${path}.new`);
     truncateSync(`${path}.new`, 8_192);
     writeFileSync(`${path}.new-wal`, 'rest');
     await move({ shards: 7 });
-    assert.deepEqual(wholeOf(path), was);
+    assert.deepEqual(await wholeOf(path), was);
     assert.ok(!existsSync(`${path}.new-wal`));
     await assertSound(dir);
   }));
@@ -210,7 +189,7 @@ for (const [when, undo] of Object.entries(KILLED_AT)) {
     test(`killed ${when}, ${who} finishes the move`, () =>
       scenes.open(async (scene) => {
         const { dir, path } = scene;
-        const was = wholeOf(path);
+        const was = await wholeOf(path);
         await scene.move({ shards: 7 });
         const moved = readIdentity(dir);
         undo(path);
@@ -220,7 +199,7 @@ for (const [when, undo] of Object.entries(KILLED_AT)) {
         await finish(scene);
         assert.equal(shardCount(path), 7);
         assert.equal(shardCount(`${path}-moved`), 64);
-        assert.deepEqual(wholeOf(path), was);
+        assert.deepEqual(await wholeOf(path), was);
         assert.deepEqual(readIdentity(dir), moved);
         await assertSound(dir);
       }));
@@ -229,7 +208,7 @@ for (const [when, undo] of Object.entries(KILLED_AT)) {
 
 test('a move that is stopped leaves the crawl where it is, and can be run again', () =>
   scenes.open(async ({ dir, path, move }) => {
-    const was = wholeOf(path);
+    const was = await wholeOf(path);
     const stop = new AbortController();
     let told = 0;
     const stopped = await move({ shards: 7, stop: stop.signal, onProgress: () => void (++told && stop.abort()) });
@@ -237,18 +216,18 @@ test('a move that is stopped leaves the crawl where it is, and can be run again'
     assert.equal(shardCount(path), 64);
     await assertSound(dir);
     assert.equal((await move({ shards: 7 })).kind, 'moved');
-    assert.deepEqual(wholeOf(path), was);
+    assert.deepEqual(await wholeOf(path), was);
   }));
 
 test('a crawl that somebody works on while it is copied is not moved', () =>
   scenes.open(async ({ dir, path, move }) => {
     const work = (): void => {
-      const store = openSqliteStore({
+      const store = openSqlite({
         path,
         clock: () => createManualClock(Date.now()),
         archive: () => openMemoryArchive(),
       });
-      store.run([{ verb: 'steer', orders: [{ kind: 'mark', name: 'seeds', value: 10 }] }]);
+      store.together([{ verb: 'steer', changes: [{ kind: 'mark', name: 'seeds', value: 10 }] }]);
       void store.close();
     };
     await assert.rejects(move({ shards: 7, onProgress: work }), /somebody worked on the crawl while it was copied/);
@@ -258,10 +237,10 @@ test('a crawl that somebody works on while it is copied is not moved', () =>
 
 test('progress says how much of how much was moved', () =>
   scenes.open(async ({ path, move }) => {
-    const { waiting, parked, held } = censusOf(path);
+    const { waiting, parked, held } = await censusOf(path);
     const told: object[] = [];
     await move({ shards: 7, onProgress: (progress) => told.push(progress) });
-    const pagesTotal = openPages(path);
+    const pagesTotal = await openPages(path);
     assert.deepEqual(told[0], {
       phase: 'copying',
       links: 0,
@@ -279,11 +258,12 @@ test('progress says how much of how much was moved', () =>
     assert.equal((told.at(-1) as { phase: string }).phase, 'finishing');
   }));
 
-const openPages = (path: string): number => Object.values(censusOf(path).settled).reduce((sum, n) => sum + n, 0);
+const openPages = async (path: string): Promise<number> =>
+  Object.values((await censusOf(path)).settled).reduce((sum, n) => sum + n, 0);
 
 test('a move that cannot be is refused with a sentence, and changes nothing', () =>
   scenes.open(async ({ dir, path, move }) => {
-    const was = wholeOf(path);
+    const was = await wholeOf(path);
     const refusals: readonly (readonly [object, RegExp])[] = [
       [{ to: 'sqlite' }, /is in sqlite with 64 shards already: there is nothing to do/],
       [{ to: 'sqlite', shards: 64 }, /there is nothing to do/],
@@ -293,7 +273,7 @@ test('a move that cannot be is refused with a sentence, and changes nothing', ()
       [{ to: 'sqlite', shards: 1_025 }, /--shards 1025 cannot be/],
       [
         { to: 'sqlite', shards: 7, from: 'redis://:secret@localhost' },
-        /is in sqlite, not in redis:\/\/localhost: leave --from away/,
+        /is in sqlite, not in redis:\/\/localhost: omit --from/,
       ],
       [{ to: 'sqlite', shards: 7, name: 'other' }, /--name is for a crawl in Redis or PostgreSQL/],
     ];
@@ -301,7 +281,7 @@ test('a move that cannot be is refused with a sentence, and changes nothing', ()
     const lock = lockCrawl(dir);
     await assert.rejects(move({ shards: 7 }), /is open in process/);
     lock.release();
-    assert.deepEqual(wholeOf(path), was);
+    assert.deepEqual(await wholeOf(path), was);
     assert.ok(!existsSync(`${path}.new`));
   }));
 
@@ -325,13 +305,13 @@ const damages: Readonly<Record<string, readonly [sql: string, sentence: RegExp]>
     "UPDATE meta SET value = replace(value, '\"sites\":', '\"sites\":1') WHERE name = 'tally'",
     /the crawl counts [\d,]+ sites, but 13 came out of its store/,
   ],
-  'a line that is broken': [
+  'a queue that is broken': [
     'DELETE FROM block WHERE id = (SELECT max(id) FROM block)',
-    /the line of the site "\S+" is broken: block \d+ is missing/,
+    /the queue of the site "\S+" is broken: block \d+ is missing/,
   ],
   'a block that cannot be read': [
     "UPDATE block SET links = 'what' WHERE id = (SELECT max(id) FROM block)",
-    /the line of the site "\S+" is broken: block \d+ cannot be read/,
+    /the queue of the site "\S+" is broken: block \d+ cannot be read/,
   ],
 };
 

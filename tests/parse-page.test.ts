@@ -68,7 +68,7 @@ for (const [encoding, body] of [
     assert.equal(broken, false);
   });
 
-  test(`a ${encoding} body with bad bytes in the middle is read up to them and called broken`, () => {
+  test(`a ${encoding} body with bad bytes in the middle is read up to them and counts as broken`, () => {
     const bad = Buffer.from(body);
     const middle = bad.length >> 1;
     bad.fill(0xff, middle, middle + 2_000);
@@ -173,7 +173,7 @@ test('UTF-8 without a label is known also when it was cut within a character', (
 
 // Kinds of pages
 
-test('text, HTML, XML and answers without a type count as text', () => {
+test('text, HTML, XML and responses without a type count as text', () => {
   for (const type of [
     'text/html',
     'Text/HTML; charset=x',

@@ -28,7 +28,7 @@ const trouble = (retryAfterMs: number | null = null, at = AT): PaceEvent => ({
   retryAfterMs,
 });
 
-test('after an answer a site is called again when its delay is over, and not before', () => {
+test('after a response a site is visited again when its delay is over, and not before', () => {
   assert.deepEqual(ask(answered(100)), {
     pace: { dueAt: AT + 5_000, delayMs: 5_000, crawlDelayMs: 0, responseMs: 100, failures: 0 },
     parked: false,
@@ -57,7 +57,7 @@ test('a Crawl-delay and a slow answer are honoured up to their ceilings', () => 
   assert.equal(RESPONSE_MULTIPLE, 10);
 });
 
-test('with a configured delay of 0 slow answers do not count, but a Crawl-delay does', () => {
+test('with a configured delay of 0 slow responses do not count, but a Crawl-delay does', () => {
   const settings = { ...SETTINGS, delayMs: 0 };
   assert.equal(ask(answered(3_000), { settings }).pace.dueAt, AT);
   assert.equal(ask(answered(3_000), { settings, crawlDelayMs: 2_000 }).pace.dueAt, AT + 2_000);
@@ -115,7 +115,7 @@ test('a Retry-After lengthens the wait, never shortens it, and is honoured up to
   assert.equal(RETRY_AFTER_MAX_MS, 86_400_000);
 });
 
-test('a site is parked when it failed too often in a row, and an answer in between forgives', () => {
+test('a site is parked when it failed too often in a row, and a response in between forgives', () => {
   let pace = FRESH;
   for (let i = 1; i <= 4; i += 1) {
     const next = ask(trouble(), { pace });
@@ -129,9 +129,9 @@ test('a site is parked when it failed too often in a row, and an answer in betwe
   assert.equal(ask(trouble(), { pace: forgiven.pace }).pace.dueAt, AT + 30_000);
 });
 
-test('a visit from which no call left changes nothing', () => {
+test('a visit that sent no request changes nothing', () => {
   const pace: Pace = { dueAt: 77, delayMs: 1, crawlDelayMs: 2, responseMs: 3, failures: 99 };
-  assert.deepEqual(ask({ kind: 'no-call' }, { pace, crawlDelayMs: 50_000 }), { pace, parked: false });
+  assert.deepEqual(ask({ kind: 'no-request' }, { pace, crawlDelayMs: 50_000 }), { pace, parked: false });
 });
 
 test('whatever happens, a site waits at least its delay and at most the longest ceiling', () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RULES_AT_ONCE, siteRows } from '../src/cli/site-rows.ts';
 import { writeIdentity } from '../src/crawl/folder.ts';
-import { SITE_SORTS, SITES_SORTED_MAX, type SiteQuery, type SiteSort } from '../src/frontier/store.ts';
+import { SITE_SORTS, SITES_SORTED_MAX, type SiteQuery, type SiteSort, type SiteView } from '../src/contract/views.ts';
 import type { Link } from '../src/model/link.ts';
 import { completeSettings } from '../src/model/read-settings.ts';
 import {
@@ -21,8 +21,14 @@ import {
 import { runBinary } from './support/binary.ts';
 import { HOUR_MS, onReadingScene, robotsRead, type ReadingScene } from './support/reading-scene.ts';
 
-const namesOf = ({ reader }: ReadingScene, query: SiteQuery): string[] =>
-  Array.from(reader.sites(query), ({ site }) => site);
+const viewsOf = async ({ crawl }: ReadingScene, query: SiteQuery): Promise<SiteView[]> => {
+  const views: SiteView[] = [];
+  for await (const view of crawl.sites(query)) views.push(view);
+  return views;
+};
+
+const namesOf = async (scene: ReadingScene, query: SiteQuery): Promise<string[]> =>
+  (await viewsOf(scene, query)).map(({ site }) => site);
 
 /** Five sites that differ in everything a list can be sorted by. */
 const fill = async ({ store, clock }: ReadingScene): Promise<void> => {
@@ -53,7 +59,7 @@ const fill = async ({ store, clock }: ReadingScene): Promise<void> => {
 test('sites are listed as they were found, or in any order asked for', () =>
   onReadingScene(async (scene) => {
     await fill(scene);
-    assert.deepEqual(namesOf(scene, {}), [
+    assert.deepEqual(await namesOf(scene, {}), [
       'busy.example',
       'idle.example',
       'many.example',
@@ -69,27 +75,24 @@ test('sites are listed as they were found, or in any order asked for', () =>
       delay: ['slow.example', 'busy.example', 'idle.example', 'many.example', 'ill.example'],
     };
     for (const sort of Object.keys(SITE_SORTS) as SiteSort[])
-      assert.deepEqual(namesOf(scene, { sort }), sorted[sort], sort);
-    assert.deepEqual(namesOf(scene, { sort: 'waiting', limit: 2 }), sorted.waiting.slice(0, 2));
-    assert.deepEqual(namesOf(scene, { limit: 2 }), ['busy.example', 'idle.example']);
+      assert.deepEqual(await namesOf(scene, { sort }), sorted[sort], sort);
+    assert.deepEqual(await namesOf(scene, { sort: 'waiting', limit: 2 }), sorted.waiting.slice(0, 2));
+    assert.deepEqual(await namesOf(scene, { limit: 2 }), ['busy.example', 'idle.example']);
   }));
 
-test('sites are searched by a part of their name, taken as it is, and counted the same way', () =>
+test('sites are searched by a part of their name, taken as it is', () =>
   onReadingScene(async (scene) => {
     await fill(scene);
-    assert.deepEqual(namesOf(scene, { search: 'i' }), ['idle.example', 'ill.example']);
-    assert.deepEqual(namesOf(scene, { search: 'i', sort: 'waiting', limit: 1 }), ['ill.example']);
-    assert.deepEqual(
-      [scene.reader.sitesCount(''), scene.reader.sitesCount('i'), scene.reader.sitesCount('%')],
-      [5, 2, 0],
-    );
+    assert.deepEqual(await namesOf(scene, { search: 'i' }), ['idle.example', 'ill.example']);
+    assert.deepEqual(await namesOf(scene, { search: 'i', sort: 'waiting', limit: 1 }), ['ill.example']);
+    assert.deepEqual(await namesOf(scene, { search: '%' }), []);
   }));
 
-test('a site tells its state and the link that its next call is for', () =>
+test('a site tells its state and the link that is visited next', () =>
   onReadingScene(async (scene) => {
     await fill(scene);
     assert.deepEqual(
-      Array.from(scene.reader.sites({}), ({ site, state, waiting, pages, failures, delayMs, leased, next }) => ({
+      (await viewsOf(scene, {})).map(({ site, state, waiting, pages, failures, delayMs, leased, next }) => ({
         site,
         state,
         waiting,
@@ -152,10 +155,11 @@ test('a site tells its state and the link that its next call is for', () =>
         },
       ],
     );
-    assert.deepEqual(scene.reader.site('ill.example'), [...scene.reader.sites({ search: 'ill' })][0]);
+    const { site } = await scene.crawl.link('https://ill.example/1', 'ill.example');
+    assert.deepEqual([site], await viewsOf(scene, { search: 'ill' }));
   }));
 
-test('the table says what each site is doing, when it is called next, and how old its rules are', () =>
+test('the table says what each site is doing, when it is visited next, and how old its rules are', () =>
   onReadingScene(async (scene) => {
     await fill(scene);
     const { store, clock, dir } = scene;
@@ -193,24 +197,24 @@ test('the table says what each site is doing, when it is called next, and how ol
 
 test('a list of more sites than are read at once has each of them once, also when some come in between', () =>
   onReadingScene(async (scene) => {
-    const { store, reader } = scene;
+    const { store, crawl } = scene;
     const many = (from: number): Link[] => Array.from({ length: 2_100 }, (_, n) => link(`s${from + n}.example/`));
     await store.admit(many(0));
     const names: string[] = [];
-    for (const { site } of reader.sites({})) {
+    for await (const { site } of crawl.sites({})) {
       if (names.push(site) === 1_500) await store.admit(many(2_100));
     }
     assert.deepEqual(
       names,
       Array.from({ length: 4_200 }, (_, n) => `s${n}.example`),
     );
-    assert.deepEqual(namesOf(scene, { limit: 1_001 }), names.slice(0, 1_001));
+    assert.deepEqual(await namesOf(scene, { limit: 1_001 }), names.slice(0, 1_001));
     assert.ok(4_200 < SITES_SORTED_MAX);
-    assert.equal(namesOf(scene, { sort: 'name' }).length, 4_200);
+    assert.equal((await namesOf(scene, { sort: 'name' })).length, 4_200);
   }));
 
 test('a list asks for the rules of many sites at once, and each site gets its own', () =>
-  onReadingScene(async ({ store, reader, clock }) => {
+  onReadingScene(async ({ store, crawl, clock }) => {
     const names = Array.from({ length: 2 * RULES_AT_ONCE + 30 }, (_, n) => `s${n}.example`);
     await store.admit(names.flatMap((name) => linksOf(name, 2)));
     const { visits } = await store.claim(ask({ visits: names.length }));
@@ -230,8 +234,8 @@ test('a list asks for the rules of many sites at once, and each site gets its ow
     );
     const asked: number[] = [];
     const far = {
-      ...reader,
-      robots: (origins: readonly string[]) => (asked.push(origins.length), reader.robots(origins)),
+      ...crawl,
+      robots: (origins: readonly string[]) => (asked.push(origins.length), crawl.robots(origins)),
     };
     const rows: [string, string | undefined][] = [];
     for await (const { view, robots } of siteRows(far, {})) rows.push([view.site, robots?.state]);
@@ -246,16 +250,16 @@ test('a list asks for the rules of many sites at once, and each site gets its ow
   }));
 
 test('the rules of an origin are read as they were stored', () =>
-  onReadingScene(async ({ store, reader, clock }) => {
+  onReadingScene(async ({ store, crawl, clock }) => {
     await store.admit(linksOf('a.example', 1));
     const robots = robotsRead('https://a.example', 'User-agent: *\nDisallow: /x\nCrawl-delay: 2', clock.now());
     const visit = await claimOne(store);
     await store.settle([settlementOf(visit, { robots, page: pageOf(visit) })]);
-    assert.deepEqual(reader.robots(['http://a.example', 'https://a.example']), [null, robots]);
+    assert.deepEqual(await crawl.robots(['http://a.example', 'https://a.example']), [null, robots]);
   }));
 
-test('the place of a link in its line is the order in which links are claimed, whatever was put first or taken in between', () =>
-  onReadingScene(async ({ store, reader, clock }) => {
+test('the place of a link in its queue is the order in which links are claimed, whatever was put first or taken in between', () =>
+  onReadingScene(async ({ store, crawl, clock }) => {
     const visitOne = async (fate: 'settled' | 'retry' | 'returned'): Promise<string> => {
       const visit = await claimOne(store);
       await store.settle([settlementOf(visit, { fate })]);
@@ -264,7 +268,7 @@ test('the place of a link in its line is the order in which links are claimed, w
     };
     await store.admit(linksOf('a.example', 300)); // several blocks
     for (let n = 0; n < 140; n += 1) await visitOne('settled');
-    assert.equal(reader.link('https://a.example/142', 'a.example').open?.ahead, 1, 'the head is half read');
+    assert.equal((await crawl.link('https://a.example/142', 'a.example')).open?.ahead, 1, 'the head is half read');
     await store.admit([link('a.example/first', { first: true, depth: 2, via: 'https://b.example/' })]);
     await visitOne('retry');
     await visitOne('returned');
@@ -275,20 +279,20 @@ test('the place of a link in its line is the order in which links are claimed, w
       'https://a.example/first',
       'https://a.example/first-too',
     );
-    const places = new Map(
-      known.flatMap((url) => {
-        const { state, open } = reader.link(url, 'a.example');
-        return state === 'waiting' ? [[url, open!.ahead] as const] : [];
-      }),
-    );
-    assert.deepEqual(reader.link('https://a.example/first', 'a.example').open, {
+    const places = new Map<string, number>();
+    for (const url of known) {
+      const { state, open } = await crawl.link(url, 'a.example');
+      if (state === 'waiting') places.set(url, open!.ahead);
+    }
+    assert.deepEqual((await crawl.link('https://a.example/first', 'a.example')).open, {
       link: { ...link('a.example/first'), depth: 2, via: 'https://b.example/' },
       tries: 1,
       ahead: places.size - 4,
     });
-    assert.equal(places.size, reader.site('a.example')?.waiting);
+    const waiting = async (): Promise<number> => (await crawl.link('', 'a.example')).site?.waiting ?? 0;
+    assert.equal(places.size, await waiting());
     const claimed: string[] = [];
-    while ((reader.site('a.example')?.waiting ?? 0) > 0) claimed.push(await visitOne('settled'));
+    while ((await waiting()) > 0) claimed.push(await visitOne('settled'));
     assert.deepEqual(
       [...places].toSorted(([, a], [, b]) => a - b).map(([url]) => url),
       claimed,
@@ -300,12 +304,11 @@ test('the place of a link in its line is the order in which links are claimed, w
     assert.deepEqual((await store.claim(ask())).visits, []);
   }));
 
-test('a link that only begins or ends like one in the line is another', () =>
-  onReadingScene(async ({ store, reader }) => {
+test('a link that only begins or ends like one in the queue is another', () =>
+  onReadingScene(async ({ store, crawl }) => {
     await store.admit([link('a.example/abc')]);
     for (const url of ['https://a.example/ab', 'https://a.example/abcd', 'a.example/abc', 'https://a.example/']) {
-      assert.equal(reader.link(url, 'a.example').state, 'unknown', url);
-      assert.equal(reader.isWaiting(url, 'a.example'), false, url);
+      assert.equal((await crawl.link(url, 'a.example')).state, 'unknown', url);
     }
-    assert.equal(reader.isWaiting('https://a.example/abc', 'a.example'), true);
+    assert.equal((await crawl.link('https://a.example/abc', 'a.example')).state, 'waiting');
   }));

@@ -9,7 +9,7 @@ import type { Findings } from '../src/model/findings.ts';
 import type { AcceptLinks } from '../src/model/hooks.ts';
 import type { Link } from '../src/model/link.ts';
 import { SITEMAP_ENTRIES_MAX } from '../src/model/sitemap.ts';
-import { openMemoryStore } from '../src/store/memory.ts';
+import { openMemoryStore } from '../src/store/memory/store.ts';
 import { canonicalize, type Address } from '../src/url/canonical.ts';
 import { createScope, type ScopeRules } from '../src/url/scope.ts';
 import { link } from './contract/store-scene.ts';
@@ -134,13 +134,13 @@ test('what a large sitemap lists goes to the store in parts of bounded size, in 
   });
   const links = Array.from({ length: SITEMAP_ENTRIES_MAX }, (_, n) => link(`a.example/${n}`));
   await parts.admit(links);
-  assert.ok(Math.max(...sizes) <= 5_000, `${Math.max(...sizes)} links in one call`);
+  assert.ok(Math.max(...sizes) <= 5_000, `${Math.max(...sizes)} links at a time`);
   assert.deepEqual(
-    store.state.sites.get('a.example')?.line.map((waiting) => waiting.link.url),
+    store.state.sites.get('a.example')?.queue.map((waiting) => waiting.link.url),
     urlsOf(links),
   );
 });
 
 const never = (): never => {
-  throw new Error('this is not called here');
+  throw new Error('this is not used here');
 };

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { StoreFault } from '../src/frontier/store.ts';
-import { snapshotPath } from '../src/store/sqlite/snapshot.ts';
-import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/store.ts';
+import { StoreFault } from '../src/contract/fault.ts';
+import { snapshotPath } from '../src/store/files.ts';
+import { openSqlite, type SqliteStore } from '../src/store/sqlite/store.ts';
 import { linksOf } from './contract/store-scene.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
@@ -26,7 +26,7 @@ const inFolder = async (story: (place: Place) => Promise<void>): Promise<void> =
     await story({
       path,
       open: (snapshotFrom = 1) =>
-        openSqliteStore({ path, snapshotFrom, clock: () => createManualClock(), archive: () => openMemoryArchive() }),
+        openSqlite({ path, snapshotFrom, clock: () => createManualClock(), archive: () => openMemoryArchive() }),
       sql: (text) => {
         const db = new DatabaseSync(path);
         db.exec(text);
@@ -109,7 +109,7 @@ test('the archive is synced before a checkpoint, and one that cannot be synced s
       if (broken) throw new Error('the disk is gone');
       syncs++;
     };
-    const store = openSqliteStore({ path: place.path, clock: () => createManualClock(), archive: () => archive });
+    const store = openSqlite({ path: place.path, clock: () => createManualClock(), archive: () => archive });
     await store.admit(linksOf('a.example', 6_000));
     assert.equal(syncs, 0);
     await store.admit(linksOf('b.example', 6_000));

@@ -1,4 +1,4 @@
-/** The store thread's line of calls: which go into one transaction, and in which order. */
+/** The store thread's queue of calls: which go into one transaction, and in which order. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
-import type { Store } from '../src/frontier/store.ts';
+import type { Store } from '../src/contract/store.ts';
 import { createBoard } from '../src/observe/metrics/board.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { openSqlite } from '../src/store/sqlite/store.ts';
 import { openClientMeter } from '../src/threads/store-meter.ts';
 import { createStoreClient } from '../src/threads/store-client.ts';
 import { createStoreServer } from '../src/threads/store-server.ts';
@@ -20,7 +20,7 @@ import { openMemoryArchive } from './support/memory-archive.ts';
 const transactions = async (story: (client: Store) => Promise<unknown>): Promise<string[][]> => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-port-'));
   const clock = createManualClock();
-  const store = openSqliteStore({
+  const store = openSqlite({
     path: join(home, 'crawl.db'),
     clock: () => clock,
     archive: () => openMemoryArchive(),
@@ -28,9 +28,9 @@ const transactions = async (story: (client: Store) => Promise<unknown>): Promise
   const seen: string[][] = [];
   const watched: typeof store = {
     ...store,
-    run: (calls, onTime) => {
+    together: (calls, onTime) => {
       if (calls.some(({ verb }) => verb !== 'census')) seen.push(calls.map(({ verb }) => verb));
-      return store.run(calls, onTime);
+      return store.together(calls, onTime);
     },
   };
   const server = createStoreServer(watched, { onSlow: () => {}, onTime: () => {} });

@@ -1,8 +1,11 @@
-/** The memory store keeps the contract of a store. */
+/** The memory store keeps both contracts of a store: it is the reference for all others. */
 
-import { openMemoryStore } from '../src/store/memory.ts';
-import type { MemoryState } from '../src/store/memory.ts';
+import { openMemoryCrawl } from '../src/store/memory/crawl.ts';
+import { createMemoryState, type MemoryState, type Site } from '../src/store/memory/state.ts';
+import { openMemoryStore } from '../src/store/memory/store.ts';
 import { storeContract } from './contract/store-contract.ts';
+import { link } from './contract/store-scene.ts';
+import { storedCrawlContract, type StoredPlace } from './contract/stored-crawl.ts';
 
 storeContract(
   'memory',
@@ -11,4 +14,51 @@ storeContract(
     return { store, pages: () => store.pages(), kill: () => store.state };
   },
   { leasesRunOut: true },
+);
+
+interface MemoryPlace extends StoredPlace {
+  readonly state: MemoryState;
+}
+
+const siteIn = ({ state }: MemoryPlace, name: string): { -readonly [K in keyof Site]: Site[K] } =>
+  state.sites.get(name)!;
+
+storedCrawlContract<MemoryPlace>(
+  'memory',
+  ({ clock, archive }) => {
+    const state = createMemoryState();
+    return {
+      state,
+      work: async () => openMemoryStore({ clock, archive, state }),
+      look: async () => openMemoryCrawl({ clock, state }),
+    };
+  },
+  {
+    setPages: (place, site, count) => (siteIn(place, site).pages = count),
+    setShard: (place, site, shard) => (siteIn(place, site).shard = shard),
+    loseLink: (place, site, lost) => {
+      const { queue } = siteIn(place, site);
+      queue.splice(
+        queue.findIndex(({ link: { url } }) => url === lost),
+        1,
+      );
+    },
+    addLink: (place, site, url) =>
+      siteIn(place, site).queue.push({ link: { ...link(url.slice('https://'.length)), site }, tries: 0 }),
+    forgetUrl: ({ state }, url) => state.seen.delete(url),
+    addUrl: ({ state }, url) => state.seen.add(url),
+    losePage: ({ state: { pages } }, lost) =>
+      pages.splice(
+        pages.findIndex(({ url }) => url === lost),
+        1,
+      ),
+    repeatPage: ({ state: { pages } }, repeated) => pages.push(pages.find(({ url }) => url === repeated)!),
+    addToPages: ({ state }, counter, by) => {
+      if (counter === 'pages') state.answered += by;
+      else {
+        const outcome = counter === 'settled fetched' ? 'fetched' : 'gave-up';
+        state.settled[outcome] = (state.settled[outcome] ?? 0) + by;
+      }
+    },
+  },
 );

@@ -1,156 +1,94 @@
-/** A crawl in PostgreSQL, opened to look at it: its notes, and what people read of it. */
+/** A crawl in PostgreSQL, opened to look at it or to move it there: what is particular to this store. */
 
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
 import { after, test } from 'node:test';
 import pg from 'pg';
-import { StoreFault } from '../src/frontier/store.ts';
-import {
-  createModel,
-  followAdmit,
-  followClaim,
-  followOrder,
-  followSettle,
-  leasedVisits,
-  type Model,
-} from './contract/store-model.ts';
-import { ask, claimOne, DELAY_MS, link, linksOf, pageOf, recordsOf, settlementOf } from './contract/store-scene.ts';
+import { StoreFault } from '../src/contract/fault.ts';
+import type { Piece } from '../src/contract/walk.ts';
+import { ask, claimOne, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
+import { piecesOf, queueOf, SITE, TALLY } from './contract/stored-pieces.ts';
+import { countsOf, foundIn, sitesIn, soundSurveyOf } from './contract/stored-scene.ts';
 import { startPostgres } from './support/postgres-server.ts';
+import { withScene } from './support/postgres-scene.ts';
 import { until } from './support/until.ts';
-import { checkReader } from './support/reader-check.ts';
-import { randomLinks, randomSettlement, withScene, type PostgresScene } from './support/postgres-scene.ts';
 
 const server = await startPostgres();
 after(() => server.remove());
 
-test('postgres: a crawl that is not there has no note, and looking for one makes nothing', async () => {
+const isFault =
+  (says: RegExp, advice = /./) =>
+  (error: unknown): boolean =>
+    error instanceof StoreFault && says.test(error.message) && advice.test(error.advice);
+
+test('postgres: a crawl that is not there says so when it is read, and reading makes nothing', async () => {
   await withScene(server, async ({ crawl, query }) => {
     const nobody = await crawl();
-    assert.equal(await nobody.note('identity'), null);
-    await assert.rejects(
-      async () => nobody.reader('').census(),
-      (error) => error instanceof StoreFault && /has no crawl "here"/.test(error.message),
-    );
-    await assert.rejects(
-      async () => nobody.reader('').site('x.example'),
-      (error) => error instanceof StoreFault && /has no crawl "here"/.test(error.message),
-    );
+    const none = isFault(/has no crawl "here"$/, /look at --store and --name/);
+    await assert.rejects(nobody.census(), none);
+    await assert.rejects(sitesIn(nobody), none);
+    await assert.rejects(nobody.link('https://x.example/', 'x.example'), none);
+    await assert.rejects(foundIn(nobody, ['sites']), none);
     assert.deepEqual(await query("SELECT FROM pg_namespace WHERE nspname LIKE 'gossamer%'"), []);
   });
 });
 
-test('postgres: of processes that write a note at once the first wins, and all are told what it wrote', async () => {
-  await withScene(server, async ({ crawl, member }) => {
-    const crawls = await Promise.all(Array.from({ length: 4 }, () => crawl()));
-    const told = await Promise.all(crawls.map((one, i) => one.keepNote('identity', `by ${i}`)));
-    assert.equal(new Set(told).size, 1);
-    assert.match(told[0]!, /^by [0-3]$/);
-    assert.equal(await crawls[3]!.note('identity'), told[0]);
-    assert.equal(await crawls[0]!.note('seeds.txt'), null);
-    await member('a'); // the crawl was made with the shards of the place
-    const other = await crawl('here', 7);
-    assert.equal(await other.keepNote('seeds.txt', 'ü\n'), 'ü\n', 'another number of shards is no error');
-    assert.equal((await other.reader('').census()).waiting, 0);
-  });
-});
-
-test('postgres: a crawl that a newer program made is refused, and changed by nobody', async () => {
-  await withScene(server, async ({ crawl, query }) => {
+test('postgres: a crawl of release 0.1.0, and one that a newer program made, are refused, and changed by nobody', async () => {
+  await withScene(server, async ({ crawl, member, query }) => {
     await (await crawl()).keepNote('identity', '1');
-    await query("UPDATE gossamer_here.meta SET value = '99' WHERE name = 'layout'");
-    await assert.rejects(crawl(), (error) => error instanceof StoreFault && /layout 99/.test(error.message));
-  });
-});
-
-/** One member and a model that follows it; ends with links in every state. */
-const walkAlone = async ({ clock, member }: PostgresScene): Promise<Model> => {
-  const { store } = await member('a');
-  const model = createModel();
-  for (let step = 0; step < 250; step++) {
-    const dice = randomInt(100);
-    if (dice < 35) {
-      const links = randomLinks(randomInt(12));
-      followAdmit(model, links, { siteWaitingMax: Infinity, now: clock.now() });
-      await store.admit(links);
-    } else if (dice < 60) {
-      const asked = ask({ visits: 1 + randomInt(6), delayMs: 500 });
-      followClaim(model, { asked, claimed: await store.claim(asked), now: clock.now() });
-    } else if (dice < 88) {
-      const settlements = leasedVisits(model)
-        .filter(() => randomInt(3) > 0)
-        .map((visit) => randomSettlement(visit, clock.now()));
-      followSettle(model, settlements);
-      await store.settle(settlements);
-    } else clock.advance(randomInt(2_000));
-  }
-  const asked = ask({ sitePagesMax: 2, delayMs: 500 });
-  followClaim(model, { asked, claimed: await store.claim(asked), now: clock.now() });
-  followOrder(model, { kind: 'mark', name: 'seeds', value: 3 }, clock.now());
-  await store.steer([{ kind: 'mark', name: 'seeds', value: 3 }]);
-  return model;
-};
-
-test('postgres: what a reader says of sites, links, pages and rules is what the verbs did', async () => {
-  await withScene(server, async (scene) => {
-    const model = await walkAlone(scene);
-    const reader = (await scene.crawl()).reader('');
-    await checkReader(reader, model);
-    await reader.close();
-  });
-});
-
-test('postgres: a link that was taken from the head of its line and waits again at its end is found there', async () => {
-  await withScene(server, async ({ member, crawl }) => {
-    const { store } = await member('a');
-    await store.admit(linksOf('x.example', 3));
-    const visit = await claimOne(store);
-    await store.settle([settlementOf(visit, { fate: 'retry' })]);
-    const view = await (await crawl()).reader('').link(visit.link.url, 'x.example');
-    assert.deepEqual([view.state, view.open?.ahead, view.open?.tries, view.lookedAt], ['waiting', 2, 1, 3]);
-  });
-});
-
-test('postgres: links of a block that was begun before others went first are counted from where it was left', async () => {
-  await withScene(server, async ({ member, crawl }) => {
-    const { store } = await member('a');
-    await store.admit(linksOf('x.example', 3));
-    await store.settle([settlementOf(await claimOne(store))]);
-    await store.admit([link('x.example/first', { first: true })]);
-    const view = await (await crawl()).reader('').link('https://x.example/3', 'x.example');
-    assert.deepEqual([view.open?.ahead, view.lookedAt], [2, 3]);
-  });
-});
-
-test('postgres: a census that nobody asks for as a member counts the same; the end of the archive is that of the only member', async () => {
-  await withScene(server, async ({ member, crawl }) => {
-    const { store, archive } = await member('a');
-    await store.admit(linksOf('x.example', 3));
-    await store.settle([settlementOf(await claimOne(store), { records: recordsOf('x') })]);
-    const reader = (await crawl()).reader('');
-    assert.deepEqual(
-      { ...(await reader.census()), now: 0, sitesDue: 0, next: null },
-      { ...(await store.census()), now: 0, sitesDue: 0, next: null },
-    );
-    assert.deepEqual((await reader.census()).archive, archive.end());
-    await member('b');
-    const { waiting, archive: end } = await reader.census();
-    assert.deepEqual([waiting, end], [2, { file: '', bytes: 0 }]);
-  });
-});
-
-test('postgres: sites come as they were found, and reading goes on in between', async () => {
-  await withScene(server, async ({ member, crawl }) => {
-    const { store } = await member('a');
-    const names = Array.from({ length: 2_100 }, (_, i) => `s${(i * 7) % 2_100}.example`);
-    await store.admit(names.slice(0, 900).map((name) => link(`${name}/`)));
-    await store.admit(names.slice(900).map((name) => link(`${name}/`)));
-    const reader = (await crawl()).reader('');
-    const seen: string[] = [];
-    for await (const { site } of reader.sites({})) {
-      if (seen.push(site) % 700 === 0) assert.deepEqual(await reader.robots([`https://${site}`]), [null]);
+    for (const [layout, advice] of [
+      ['1', /^go on with gossamer 0\.1\.0, or start a new crawl$/],
+      ['99', /made by a newer version: use that one/],
+    ] as const) {
+      await query("UPDATE gossamer_here.meta SET value = $1 WHERE name = 'layout'", [layout]);
+      const refused = isFault(
+        new RegExp(`crawl "here" in PostgreSQL has layout ${layout}, this program knows 2`),
+        advice,
+      );
+      await assert.rejects(crawl(), refused);
+      await assert.rejects(member('a'), refused);
     }
-    assert.deepEqual(new Set(seen), new Set(names));
-    assert.deepEqual(new Set(seen.slice(0, 900)), new Set(names.slice(0, 900)));
+    assert.deepEqual(await query('SELECT FROM gossamer_here.member'), []);
+  });
+});
+
+test('postgres: whoever looks at a crawl need not know the number of its shards', async () => {
+  await withScene(server, async ({ crawl, member }) => {
+    const { store } = await member('a');
+    await store.admit([link('x.example/'), link('y.example/')]);
+    const other = await crawl({ shards: 7 });
+    assert.equal(await other.keepNote('seeds.txt', 'ü\n'), 'ü\n');
+    assert.deepEqual(countsOf(await other.census()), countsOf(await store.census()));
+    await soundSurveyOf(other);
+  });
+});
+
+test('postgres: each member sees where its own archive ends, and whose pages are its own', async () => {
+  await withScene(server, async ({ member, crawl }) => {
+    const [a, b] = [await member('a'), await member('b')];
+    await a.store.admit([link('x.example/'), link('y.example/')]);
+    await a.store.settle([settlementOf(await claimOne(a.store, { visits: 1 }), { records: recordsOf('x') })]);
+    assert.deepEqual(
+      await foundIn(await crawl({ member: 'a' }), ['tally']).then(
+        ([tally]) => tally!.kind === 'tally' && tally!.elsewhere,
+      ),
+      [],
+      'one that has no files is not named',
+    );
+    await b.store.settle([settlementOf(await claimOne(b.store), { records: recordsOf('of the second') })]);
+    for (const [me, other] of [[a, 'b'] as const, [b, 'a'] as const]) {
+      const mine = await crawl({ member: me.name });
+      assert.deepEqual((await mine.census()).archive, me.archive.end());
+      const found = await foundIn(mine, ['pages', 'tally']);
+      const [pages, tally] = found;
+      assert.ok(pages!.kind === 'pages' && tally!.kind === 'tally' && found.length === 2);
+      assert.deepEqual(
+        pages!.pages.map((page) => page.mine),
+        [me === a, me === b],
+      );
+      assert.deepEqual([tally!.archive, tally!.elsewhere], [me.archive.end(), [other]]);
+    }
+    const nobody = await crawl({ member: 'nobody' });
+    assert.deepEqual((await nobody.census()).archive, { file: '', bytes: 0 });
   });
 });
 
@@ -158,13 +96,11 @@ test('postgres: sites come as they were found, and reading goes on in between', 
 const LOOKS_AT_CALLS = `SELECT query_start::text AS at FROM pg_stat_activity
   WHERE query LIKE '%FROM pg_locks%' AND pid <> pg_backend_pid()`;
 
-test('postgres: pages that come while a reader follows are each given once, also one whose call ended after a later one', async () => {
-  await withScene(server, async ({ url, clock, member, crawl }) => {
+test('postgres: a page whose call ended after a later one is given to whoever follows, once and in its place', async () => {
+  await withScene(server, async ({ url, member, crawl }) => {
     const [a, b] = [await member('a'), await member('b')];
     await a.store.admit(Array.from({ length: 230 }, (_, i) => link(`s${i}.example/`)));
-    const reader = (await crawl()).reader('');
-    assert.equal(await reader.lastRow(), 0);
-    assert.deepEqual(await reader.pagesAfter(0, {}), { pages: [], row: 0 });
+    const reader = await crawl();
     const visits = (await a.store.claim(ask({ visits: 229 }))).visits;
     await a.store.settle(visits.map((visit) => settlementOf(visit)));
     const last = await claimOne(b.store);
@@ -174,8 +110,10 @@ test('postgres: pages that come while a reader follows are each given once, also
     await late.connect();
     try {
       await late.query("BEGIN; SELECT gossamer_here.fence('a', 1)");
-      await late.query(`INSERT INTO gossamer_here.page (member, site, url, outcome, at, duration_ms, content_type, bytes, title, language, redirect, digest, truncated, noindex, depth, via, tries, robots, detail, extracted)
-        SELECT 1, id, 'https://late.example/', 'fetched', 0, 0, '', 0, '', '', '', '', '', false, 0, '', 1, '', '', '' FROM gossamer_here.site LIMIT 1`);
+      await late.query(`INSERT INTO gossamer_here.page (member, site, url, outcome, time, duration_ms, content_type, bytes,
+          title, language, redirect, digest, truncated, noindex, depth, via, tries, robots, detail)
+        SELECT 1, id, 'https://late.example/', 'fetched', 0, 0, '', 0, '', '', '', '', '', false, 0, '', 1, '', ''
+        FROM gossamer_here.site LIMIT 1`);
       await b.store.settle([settlementOf(last)]);
       const following = (async () => {
         const urls: string[] = [];
@@ -201,31 +139,80 @@ test('postgres: pages that come while a reader follows are each given once, also
         'https://late.example/',
         last.link.url,
       ]);
-      assert.equal(await reader.lastRow(), 231);
+      assert.equal((await reader.pagesAfter(0, { limit: 0 })).end, 231);
     } finally {
       await late.end();
     }
-    clock.advance(DELAY_MS);
-    assert.deepEqual(await reader.pagesAfter(229, { outcome: 'robots-denied' }), { pages: [], row: 231 });
-    assert.equal((await reader.pagesAfter(0, { limit: 7 })).row, 7);
   });
 });
 
-test('postgres: a page is read back as it was settled, with its place', async () => {
+test('postgres: a link of a block that was begun before others went first is found from where it was left', async () => {
   await withScene(server, async ({ member, crawl }) => {
-    const { store, archive } = await member('a');
-    await store.admit([link('x.example/a?b="c"', { via: 'https://y.example/{}' })]);
-    const visit = await claimOne(store);
-    const page = pageOf(visit, {
-      title: '{"},\\ ü\n\t',
-      status: null,
-      redirect: 'https://z.example/',
-      noindex: true,
-      bytes: 2 ** 40,
-    });
-    await store.settle([settlementOf(visit, { page, records: recordsOf('text', 'robots;') })]);
-    const { place, ...read } = (await (await crawl()).reader('').page(visit.link.url, 'x.example'))!;
-    assert.deepEqual(read, page);
-    assert.match(new TextDecoder().decode(archive.read(place!)), /^response text/);
+    const { store } = await member('a');
+    await store.admit(linksOf('x.example', 3));
+    await store.settle([settlementOf(await claimOne(store))]);
+    await store.admit([link('x.example/first', { first: true })]);
+    const view = await (await crawl()).link('https://x.example/3', 'x.example');
+    assert.deepEqual([view.open?.ahead, view.lookedAt], [2, 3]);
+  });
+});
+
+const FEW = 7;
+
+test('postgres: a crawl is filled with the number of shards of its new place, and goes on there', async () => {
+  await withScene(server, async ({ clock, member, crawl }) => {
+    const a = await member('a');
+    await a.store.admit(Array.from({ length: 3_000 }, (_, i) => link(`s${i % 1_500}.example/${i}`)));
+    const { visits } = await a.store.claim(ask({ visits: 1_500 }));
+    await a.store.settle(visits.map((visit) => settlementOf(visit)));
+    const here = await crawl();
+    const there = await crawl({ crawl: 'there', shards: FEW });
+    const filling = await there.fill();
+    // With something beside it, so that not all of it goes over the same connection.
+    for (const piece of await piecesOf(here)) await Promise.all([there.note('any'), filling.take([piece])]);
+    await filling.end();
+    const namesIn = async (one: typeof here): Promise<string[]> => (await sitesIn(one)).map(({ site }) => site);
+    assert.deepEqual(await namesIn(there), await namesIn(here), 'sites come as they were found');
+    const moved = await member('a', a.archive, { crawl: 'there', shards: FEW });
+    clock.advance(60_000);
+    const shards = Array.from({ length: FEW }, (_, shard) => shard);
+    assert.equal((await moved.store.claim(ask({ shards, visits: 5_000 }))).visits.length, 1_500);
+  });
+});
+
+test('postgres: what was not filled to its end is refused to all, and another filling ends it', async () => {
+  await withScene(server, async ({ member, crawl, query }) => {
+    const pieces: Piece[] = [SITE, queueOf('a.example', '1', '2'), TALLY];
+    const there = await crawl({ shards: FEW });
+    const first = await there.fill();
+    await first.take(pieces.slice(0, 2));
+    const moving = isFault(/^the crawl "here" is being moved here$/, /^run `gossamer migrate` again$/);
+    await assert.rejects(member('a'), moving);
+    await assert.rejects(there.keepNote('identity', '1'), moving);
+    await assert.rejects(foundIn(there, ['tally']), moving);
+
+    const again = await crawl({ shards: FEW + 1 });
+    const second = await again.fill();
+    const begunSince = isFault(/another move to this crawl has begun since/, /one at a time/);
+    await assert.rejects(first.take(pieces), begunSince);
+    await assert.rejects(first.end(), begunSince);
+    await second.take(pieces);
+    await second.end();
+    await assert.rejects(second.end(), begunSince);
+    assert.deepEqual(await query("SELECT value FROM gossamer_here.meta WHERE name = 'shards'"), [
+      { value: String(FEW + 1) },
+    ]);
+    await assert.rejects(again.fill(), isFault(/has a crawl "here" already/));
+    assert.equal((await again.census()).waiting, 2);
+  });
+});
+
+test('postgres: a crawl that has a URL twice does not become whole, nor one whose queue has no site', async () => {
+  await withScene(server, async ({ crawl }) => {
+    const twice = await (await crawl()).fill();
+    await twice.take([SITE, queueOf('a.example', '1', '1'), TALLY]);
+    await assert.rejects(twice.end(), isFault(/has a URL twice/));
+    const orphan = await (await crawl()).fill();
+    await assert.rejects(orphan.take([queueOf('nowhere.example', '1')]), isFault(/null value in column "site"/));
   });
 });

@@ -4,14 +4,18 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { StoreFault } from '../src/frontier/store.ts';
+import { StoreFault } from '../src/contract/fault.ts';
 import { knownTotal } from '../src/model/census.ts';
 import type { Visit } from '../src/model/visit.ts';
-import { PAGE_SELECT, toPage } from '../src/store/postgres/pages.ts';
-import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from '../src/store/postgres/store.ts';
+import type { PageRow } from '../src/model/page.ts';
+import type { OpenedStore, StoreOptions } from '../src/store/options.ts';
+import { openPostgresCrawl } from '../src/store/postgres/crawl.ts';
+import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { SHARDS } from '../src/url/shard.ts';
 import { ask, claimOne, link, linksOf, pageOf, recordsOf, settlementOf } from './contract/store-scene.ts';
+import { pagesIn } from './contract/stored-scene.ts';
 import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
+import { lookOptions, workOptions } from './support/postgres-scene.ts';
 import { PASSWORD, startPostgres } from './support/postgres-server.ts';
 import { openTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
 import { until } from './support/until.ts';
@@ -22,30 +26,19 @@ after(() => server.remove());
 const LEASE_MS = 600_000;
 
 interface Opened {
-  readonly store: PostgresStore;
+  readonly store: OpenedStore;
   readonly archive: MemoryArchive;
   readonly said: string[];
 }
 
 const open = async (
   url: string,
-  changes: Partial<PostgresStoreOptions> = {},
+  changes: Partial<StoreOptions> = {},
   archive = openMemoryArchive(),
 ): Promise<Opened> => {
   const said: string[] = [];
-  const store = await openPostgresStore({
-    url,
-    crawl: 'faults',
-    member: 'here',
-    shards: SHARDS,
-    clock: null,
-    say: (message) => said.push(message),
-    archive: (settled) => {
-      archive.cut(settled);
-      return archive;
-    },
-    ...changes,
-  });
+  const say = (message: string): void => void said.push(message);
+  const store = await openPostgresStore(workOptions(url, { archive }, { say, ...changes }));
   return { store, archive, said };
 };
 
@@ -54,13 +47,10 @@ const ofOutages = (said: readonly string[]): string[] => said.filter((message) =
 
 const withPort = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
 
-const pagesIn = async (url: string) =>
-  (
-    await server.query(
-      url,
-      `SELECT ${PAGE_SELECT} FROM gossamer_faults.page p JOIN gossamer_faults.site k ON k.id = p.site ORDER BY p.id`,
-    )
-  ).map(toPage);
+const pagesOf = async (url: string): Promise<PageRow[]> => {
+  const crawl = await openPostgresCrawl(lookOptions(url));
+  return pagesIn(crawl).finally(() => crawl.close());
+};
 
 /** The store through a way that can be cut. */
 const onProxy = async (story: (parts: Opened & { url: string; proxy: TcpProxy }) => Promise<void>): Promise<void> => {
@@ -98,9 +88,9 @@ test('postgres: a settlement whose answer was lost is settled once, with one rec
     const settled = store.settle([settlementOf(visit, { records: recordsOf('one') })]);
     await lost;
     assert.deepEqual(await settled, { settled: 1, refused: 0 });
-    const [page, ...others] = await pagesIn(url);
+    const [page, ...others] = await pagesOf(url);
     assert.deepEqual(others, []);
-    assert.equal(new TextDecoder().decode(archive.read(page!.place!)), 'response one;');
+    assert.equal(new TextDecoder().decode(archive.read(page!)), 'response one;');
     const census = await store.census();
     assert.deepEqual(
       [census.archive, census.archivedBytes, census.settled.fetched],
@@ -163,7 +153,7 @@ test('postgres: a call that takes long is told of, with its time', async () => {
   const inTheWay = new pg.Client({ connectionString: url });
   await inTheWay.connect();
   try {
-    await inTheWay.query('BEGIN; LOCK TABLE gossamer_faults.site');
+    await inTheWay.query('BEGIN; LOCK TABLE gossamer_here.site');
     const admitted = store.admit(linksOf('a.example', 1));
     // A machine that sleeps longer only makes the call longer.
     await sleep(LONG_MS);
@@ -231,20 +221,20 @@ test('postgres: a server killed and restarted amid admissions and settlements lo
   });
   const census = await again.store.census();
   await again.store.close();
-  const pages = await pagesIn(url);
+  const pages = await pagesOf(url);
   assert.deepEqual(pages.map((page) => page.url as string).toSorted(), [...known].toSorted());
-  for (const page of pages) assert.equal(new TextDecoder().decode(archive.read(page.place!)), `response ${page.url};`);
+  for (const page of pages) assert.equal(new TextDecoder().decode(archive.read(page)), `response ${page.url};`);
   assert.deepEqual([census.waiting, census.leased, census.archivedBytes], [0, 0, archive.totalBytes()]);
 });
 
-test('postgres: a title with the character 0 in it is settled all the same', async () => {
+test('postgres: a title with the character 0 or half a character in it is settled all the same', async () => {
   const url = await server.database();
   const { store } = await open(url);
   await store.admit(linksOf('a.example', 1));
   const visit = await claimOne(store);
-  await store.settle([settlementOf(visit, { page: pageOf(visit, { title: 'a\0b "c" \\d {e},' }) })]);
+  await store.settle([settlementOf(visit, { page: pageOf(visit, { title: 'a\0b "c" \\d {e},\ud83d' }) })]);
   await store.close();
-  assert.equal((await pagesIn(url))[0]!.title, 'a\uFFFDb "c" \\d {e},');
+  assert.equal((await pagesOf(url))[0]!.title, 'a\uFFFDb "c" \\d {e},\uFFFD');
 });
 
 test('postgres: time is that of the server', async () => {
@@ -267,12 +257,12 @@ test('postgres: a process has four connections at the most, however many calls a
   );
   const [row] = await server.query(
     url,
-    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_faults'",
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_here'",
   );
   await calls;
   const [later] = await server.query(
     url,
-    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_faults'",
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'gossamer_here'",
   );
   await store.close();
   assert.ok((row!.n as number) <= 4 && later!.n === 4, `${row!.n} and ${later!.n}`);
@@ -296,22 +286,18 @@ test('postgres: crawls of different names in one database know nothing of each o
   await two.store.close();
 });
 
-test('postgres: a crawl of a newer layout is refused with a sentence, and so is another number of shards', async () => {
+test('postgres: a crawl with another number of shards is refused with a sentence', async () => {
   const url = await server.database();
   await (await open(url)).store.close();
   const shards = await faultOf(open(url, { shards: SHARDS * 2 }));
   assert.match(shards.message, new RegExp(`has ${SHARDS} shards, not ${SHARDS * 2}`));
-  await server.query(url, "UPDATE gossamer_faults.meta SET value = '99' WHERE name = 'layout'");
-  const { message, advice } = await faultOf(open(url));
-  assert.match(message, /crawl "faults" in PostgreSQL has layout 99, this program knows \d+/);
-  assert.match(advice, /made by a newer version: use that one/);
 });
 
 test('postgres: what a person got wrong is told in one sentence, and never with the password', async () => {
   const url = await server.database();
   const changed = (changes: Partial<URL>): string => Object.assign(new URL(url), changes).href;
   await server.query(url, "CREATE ROLE guest LOGIN PASSWORD 'guest'");
-  const cases: [address: string, message: RegExp, changes?: Partial<PostgresStoreOptions>][] = [
+  const cases: [address: string, message: RegExp, changes?: Partial<StoreOptions>][] = [
     [changed({ password: 'wrong' }), /refuses the password/],
     [changed({ username: 'nobody' }), /refuses the password/],
     [changed({ pathname: '/nowhere' }), /there is no such database/],

@@ -2,15 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SITE_READY } from '../src/store/postgres/schema.ts';
+import { SITE_STATE } from '../src/store/site-state.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { ALL_SHARDS, ask } from './contract/store-scene.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
+import { workOptions } from './support/postgres-scene.ts';
 import { startPostgres } from './support/postgres-server.ts';
+import { until } from './support/until.ts';
 
 const SITES = 20_000;
 const LINKS_PER_SITE = 50;
+/** What two claims make at the least. */
+const PLANS_MIN = 6;
 
 /** Every plan that is used is written to the log, those inside functions too. */
 const TELL_PLANS = {
@@ -22,10 +26,10 @@ const TELL_PLANS = {
 
 /** Straight into the tables: the plans see rows, and do not ask where they came from. */
 const FILL = `
-  INSERT INTO gossamer_plan.site (id, name, shard, state, due_at, waiting, head, tail)
-    SELECT i, 's' || i || '.example', i % ${ALL_SHARDS.length}, ${SITE_READY}, 1000 + i * 7919 % ${SITES}, ${LINKS_PER_SITE}, 1, 1 FROM generate_series(1, ${SITES}) i;
-  INSERT INTO gossamer_plan.block (site, position, via, links)
-    SELECT i, 1, '', (SELECT array_agg('0 1 0 0 https://s' || i || '.example/' || n) FROM generate_series(1, ${LINKS_PER_SITE}) n) FROM generate_series(1, ${SITES}) i`;
+  INSERT INTO gossamer_here.site (id, name, shard, state, due_at, waiting, head, tail)
+    SELECT i, 's' || i || '.example', i % ${ALL_SHARDS.length}, ${SITE_STATE.waiting}, 1000 + i * 7919 % ${SITES}, ${LINKS_PER_SITE}, 1, 1 FROM generate_series(1, ${SITES}) i;
+  INSERT INTO gossamer_here.block (site, position, via, links)
+    SELECT i, 1, '', (SELECT array_agg('1 0 0 0 https://s' || i || '.example/' || n) FROM generate_series(1, ${LINKS_PER_SITE}) n) FROM generate_series(1, ${SITES}) i`;
 
 interface Plan {
   readonly query: string;
@@ -47,16 +51,8 @@ for (const [title, statistics] of [
     try {
       const url = await server.database();
       const clock = createManualClock();
-      const store = await openPostgresStore({
-        url,
-        crawl: 'plan',
-        member: 'here',
-        shards: ALL_SHARDS.length,
-        archive: () => openMemoryArchive(),
-        clock,
-        say: () => {},
-      });
-      await server.query(url, 'VACUUM ANALYZE gossamer_plan.site, gossamer_plan.block, gossamer_plan.robots');
+      const store = await openPostgresStore(workOptions(url, { archive: openMemoryArchive(), clock }));
+      await server.query(url, 'VACUUM ANALYZE gossamer_here.site, gossamer_here.block, gossamer_here.robots');
       await store.claim(ask({ visits: 10 })); // on the empty tables: a plan that is made now may be kept
       await server.query(url, FILL.split(';')[0]!);
       await server.query(url, FILL.split(';')[1]!);
@@ -67,16 +63,18 @@ for (const [title, statistics] of [
       const rest = await store.claim(ask({ visits: 100, shards: [1, 2, 3], leaseMs: 60_000, sitePagesMax: 5 }));
       await store.close();
       assert.equal(visits.length + rest.visits.length, 200);
-      const plans = plansIn(server.log().slice(from)).filter(
-        ({ query }) => /\.(?:site|block)\b/.test(query) && !query.includes('generate_series'),
-      );
+      const plansOf = (): Plan[] =>
+        plansIn(server.log().slice(from)).filter(
+          ({ query }) => /\.(?:site|block)\b/.test(query) && !query.includes('generate_series'),
+        );
+      await until('the log has arrived', () => plansOf().length >= PLANS_MIN);
+      const plans = plansOf();
       assert.ok(
         plans.some(
           ({ query, text }) => query.includes('SKIP LOCKED') && /Index Scan using site_due on site/.test(text),
         ),
         'the plan of the claim is in the log',
       );
-      assert.ok(plans.length >= 6, `${plans.length} plans`);
       for (const { query, text } of plans) {
         assert.doesNotMatch(text, /Sort|Seq Scan|Bitmap|Rows Removed by (?:Index Recheck|Join)/, `${query}\n${text}`);
         for (const [line, rows] of text.matchAll(/Scan[^\n]*\(actual time=\S+ rows=(\d+) loops=1\)/g))

@@ -3,15 +3,12 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, test } from 'node:test';
-import { StoreFault } from '../src/frontier/store.ts';
+import { StoreFault } from '../src/contract/fault.ts';
 import { settledTotal } from '../src/model/census.ts';
 import type { Visit } from '../src/model/visit.ts';
-import { PAGE_SELECT, toPage } from '../src/store/postgres/pages.ts';
-import { openPostgresStore, type PostgresStore } from '../src/store/postgres/store.ts';
-import { SHARDS } from '../src/url/shard.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
-import { createManualClock, type ManualClock } from './support/manual-clock.ts';
-import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
+import { withScene, type Member } from './support/postgres-scene.ts';
+import { foundIn } from './contract/stored-scene.ts';
 import { startPostgres } from './support/postgres-server.ts';
 
 const server = await startPostgres();
@@ -19,61 +16,12 @@ after(() => server.remove());
 
 const LEASE_MS = 60_000;
 
-interface Member {
-  readonly name: string;
-  readonly archive: MemoryArchive;
-  store: PostgresStore;
-}
-
-interface Stage {
-  readonly url: string;
-  readonly clock: ManualClock;
-  /** Opens the crawl as that member, on the archive it has if it was there before. */
-  member(name: string, archive?: MemoryArchive): Promise<Member>;
-}
-
-const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> => {
-  const url = await server.database();
-  const clock = createManualClock();
-  const opened: PostgresStore[] = [];
-  try {
-    await story({
-      url,
-      clock,
-      member: async (name, archive = openMemoryArchive()) => {
-        const store = await openPostgresStore({
-          url,
-          crawl: 'shared',
-          member: name,
-          shards: SHARDS,
-          clock,
-          say: () => {},
-          archive: (settled) => {
-            archive.cut(settled);
-            return archive;
-          },
-        });
-        opened.push(store);
-        return { name, archive, store };
-      },
-    });
-  } finally {
-    for (const store of opened) await store.close();
-  }
-};
-
-const rowsOf = (url: string): Promise<Record<string, unknown>[]> =>
-  server.query(
-    url,
-    `SELECT m.name AS member, ${PAGE_SELECT} FROM gossamer_shared.page p JOIN gossamer_shared.site k ON k.id = p.site JOIN gossamer_shared.member m ON m.id = p.member ORDER BY p.id`,
-  );
-
 const STEPS = 300;
 const SITES = 25;
 const PATHS = 30;
 
-test('postgres: two processes never have the same site at the same time, call none too early, and settle every link once', async () => {
-  await onStage(async ({ url, clock, member }) => {
+test('postgres: two processes never have the same site at the same time, visit none too early, and settle every link once', async () => {
+  await withScene(server, async ({ clock, member, crawl }) => {
     const members = [await member('a'), await member('b')];
     const leased = new Map<string, { visit: Visit; by: Member }>();
     const notBefore = new Map<string, number>();
@@ -160,22 +108,21 @@ test('postgres: two processes never have the same site at the same time, call no
     assert.equal(admitted, known.size, 'each link was new to one call');
     const census = await members[1]!.store.census();
     assert.deepEqual([census.waiting, census.leased, settledTotal(census)], [0, 0, known.size]);
-    const rows = await rowsOf(url);
-    assert.deepEqual(rows.map((row) => row.url).toSorted(), [...known].toSorted());
-    for (const row of rows) {
-      const page = toPage(row);
-      if (page.outcome === 'gave-up') continue;
-      const { archive } = members.find(({ name }) => name === row.member)!;
-      assert.ok(
-        new TextDecoder().decode(archive.read(page.place!)).startsWith(`response ${page.url} `),
-        'the record lies in the archive of the member that settled it',
-      );
+    for (const { name, archive } of members) {
+      const found = await foundIn(await crawl({ member: name }), ['pages']);
+      const pages = found.flatMap((one) => (one.kind === 'pages' ? one.pages : []));
+      assert.deepEqual(pages.map(({ url }) => url as string).toSorted(), [...known].toSorted());
+      for (const page of pages.filter((one) => one.mine && one.outcome !== 'gave-up'))
+        assert.ok(
+          new TextDecoder().decode(archive.read(page)).startsWith(`response ${page.url} `),
+          'the record lies in the archive of the member that settled it',
+        );
     }
   });
 });
 
 test('postgres: opening a member and freeing "all" touch the leases of that member only', async () => {
-  await onStage(async ({ clock, member }) => {
+  await withScene(server, async ({ clock, member }) => {
     const [a, b] = [await member('a'), await member('b')];
     await a.store.admit([link('x.example/'), link('y.example/')]);
     const mine = await claimOne(a.store, { visits: 1, leaseMs: LEASE_MS });
@@ -197,7 +144,7 @@ test('postgres: opening a member and freeing "all" touch the leases of that memb
 });
 
 test('postgres: when a process dies, its sites go on in another after their lease', async () => {
-  await onStage(async ({ clock, member }) => {
+  await withScene(server, async ({ clock, member }) => {
     const [a, b] = [await member('a'), await member('b')];
     await a.store.admit(linksOf('x.example', 2));
     const lost = await claimOne(a.store, { leaseMs: LEASE_MS });
@@ -211,7 +158,7 @@ test('postgres: when a process dies, its sites go on in another after their leas
 });
 
 test('postgres: the page limit is exact when processes claim at the same time', async () => {
-  await onStage(async ({ member }) => {
+  await withScene(server, async ({ member }) => {
     const [a, b] = [await member('a'), await member('b')];
     await a.store.admit(Array.from({ length: 60 }, (_, i) => link(`s${i}.example/`)));
     const claims = await Promise.all(
@@ -225,7 +172,7 @@ test('postgres: the page limit is exact when processes claim at the same time', 
 });
 
 test('postgres: links that several processes bring at the same time, in any order, are taken once and none is lost', async () => {
-  await onStage(async ({ member }) => {
+  await withScene(server, async ({ member }) => {
     const stores = [await member('a'), await member('b'), await member('c')].map(({ store }) => store);
     const links = Array.from({ length: 400 }, (_, i) => link(`s${i % 20}.example/${i}`));
     const orders = [
@@ -246,8 +193,8 @@ test('postgres: links that several processes bring at the same time, in any orde
   });
 });
 
-test('postgres: a line is never longer than --max-waiting-per-site, also when processes fill it together', async () => {
-  await onStage(async ({ member }) => {
+test('postgres: a queue is never longer than --max-waiting-per-site, also when processes fill it together', async () => {
+  await withScene(server, async ({ member }) => {
     const stores = [await member('a'), await member('b')].map(({ store }) => store);
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
@@ -267,7 +214,7 @@ test('postgres: a line is never longer than --max-waiting-per-site, also when pr
 });
 
 test('postgres: a link that comes several times in one batch is taken, known or forgotten as if each came by itself', async () => {
-  await onStage(async ({ member }) => {
+  await withScene(server, async ({ member }) => {
     const { store } = await member('a');
     await store.admit(linksOf('x.example', 2), 2);
     const [plain, first] = [link('x.example/3'), link('x.example/3', { first: true })];
@@ -291,7 +238,7 @@ test('postgres: a link that comes several times in one batch is taken, known or 
 });
 
 test('postgres: what one process admits, another finds within a second', async () => {
-  await onStage(async ({ clock, member }) => {
+  await withScene(server, async ({ clock, member }) => {
     const [a, b] = [await member('a'), await member('b')];
     assert.deepEqual(await b.store.claim(ask()), { visits: [], nextDueAt: null });
     await a.store.admit([link('x.example/')]);
@@ -301,7 +248,7 @@ test('postgres: what one process admits, another finds within a second', async (
 });
 
 test('postgres: a process whose directory another one has opened since can change nothing', async () => {
-  await onStage(async ({ clock, member }) => {
+  await withScene(server, async ({ clock, member }) => {
     const former = await member('a');
     await former.store.admit(linksOf('x.example', 2));
     const visit = await claimOne(former.store);

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Redis } from 'ioredis';
-import { StoreFault } from '../src/frontier/store.ts';
-import type { RedisStore } from '../src/store/redis/store.ts';
+import { StoreFault } from '../src/contract/fault.ts';
+import type { OpenedStore } from '../src/store/options.ts';
 import type { Visit } from '../src/model/visit.ts';
 import { ask, link, recordsOf, settlementOf, sitesInShard } from './contract/store-scene.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
@@ -23,7 +23,7 @@ let redis: Redis;
 let folder: MemberFolder;
 let archive: MemoryArchive;
 let clock: ManualClock;
-let store: RedisStore;
+let store: OpenedStore;
 before(async () => {
   server = await startRedis();
   gate = await openGate(server.port);
@@ -80,7 +80,7 @@ const crashDuring = async (work: Promise<unknown>): Promise<void> => {
 };
 
 const textOf = (site: string): string => `response ${site};`;
-const readPages = (): string[] => pagesOf(folder).map(({ place }) => new TextDecoder().decode(archive.read(place!)));
+const readPages = (): string[] => pagesOf(folder).map((page) => new TextDecoder().decode(archive.read(page)));
 
 /** Every page that is counted has its row and its record, and the others come again. */
 const checkWhole = async (settledSites: readonly string[]): Promise<void> => {

@@ -1,18 +1,25 @@
-/** A crawl in Redis whose waiting links lie in files: it is read, checked and moved as any other. */
+/** A crawl in Redis whose waiting links lie in files, looked at: from its own directory, and from elsewhere. */
 
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
-import { StoreFault } from '../src/frontier/store.ts';
-import { frontierFolder } from '../src/store/redis/line-files.ts';
-import type { Piece, SharedSurvey } from '../src/store/shared-crawl.ts';
+import type { StoredCrawl } from '../src/contract/stored-crawl.ts';
 import { shardOf } from '../src/url/shard.ts';
-import { leasedVisits } from './contract/store-model.ts';
-import { allOf, checkReader } from './support/reader-check.ts';
-import { createMember, removeMember, rowsPathOf } from './support/redis-scene.ts';
+import { ask, claimOne, link, linksOf, settlementOf } from './contract/store-scene.ts';
+import { foundIn, soundSurveyOf } from './contract/stored-scene.ts';
+import { createManualClock } from './support/manual-clock.ts';
+import { openMemoryArchive } from './support/memory-archive.ts';
+import {
+  createMember,
+  filesFolderOf,
+  keyOf,
+  openLook,
+  openMember,
+  removeMember,
+  type MemberFolder,
+} from './support/redis-scene.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
-import { freshName, rest, rowsOf, takeSteps, withCrawl, withWalk, type Walk } from './support/redis-walk.ts';
 
 let server: RedisServer;
 let redis: Redis;
@@ -25,93 +32,72 @@ after(async () => {
   await server.remove();
 });
 
-/** Few references per site, so that lines are also merged. */
-const withFiles = (story: (walk: Walk) => Promise<void>): Promise<void> =>
-  withWalk(
-    server.url,
-    ['a'],
-    async (walk) => {
-      await takeSteps(walk);
-      await story(walk);
-    },
-    { frontier: 'files', frontierLimits: { referencesMax: 3 } },
+/** a.example has links 3 to 30 waiting in some references, 1 settled, 2 leased; g.example has one that was given up. */
+const withFiles = async (story: (crawl: StoredCrawl, folder: MemberFolder) => Promise<void>): Promise<void> => {
+  const folder = createMember();
+  const clock = createManualClock();
+  const options = { url: server.url, frontier: 'files' } as const;
+  const store = await openMember(folder, { ...options, archive: openMemoryArchive(), clock });
+  await store.admit([link('g.example/1')]);
+  for (let claims = 1; claims <= 8; claims++) {
+    await store.claim(ask());
+    await store.steer([{ kind: 'free', holder: null, counted: true }]);
+    clock.advance(60_000);
+  }
+  for (const one of linksOf('a.example', 30)) await store.admit([one]);
+  await store.settle([settlementOf(await claimOne(store))]);
+  clock.advance(60_000);
+  await claimOne(store);
+  await store.close();
+  const crawl = await openLook(folder, options);
+  try {
+    await story(crawl, folder);
+  } finally {
+    await crawl.close();
+    removeMember(folder);
+  }
+};
+
+const wrongIn = async (crawl: StoredCrawl): Promise<string[]> =>
+  (await foundIn(crawl, ['self', 'sites'])).flatMap((one) =>
+    one.kind === 'wrong' || one.kind === 'broken' ? [one.says] : [],
   );
 
-/** Rules come in the order of a hash table. */
-const inOrder = (pieces: readonly Piece[]): unknown => [
-  pieces.filter(({ kind }) => kind !== 'robots'),
-  new Map(pieces.flatMap((piece) => (piece.kind === 'robots' ? [[piece.records[0]!.origin, piece]] : []))),
-];
-
-const surveyOf = (walk: Walk): Promise<SharedSurvey> =>
-  withCrawl(walk, (crawl) => crawl.survey(rowsOf(walk.members[0]!), () => {}));
-
-test('redis files: what a reader says of sites, links, pages and rules is what the verbs did', () =>
-  withFiles(async (walk) => {
-    assert.ok(leasedVisits(walk.model).length > 0);
-    await withCrawl(walk, async (crawl) => {
-      const reader = crawl.reader(rowsPathOf(walk.members[0]!.folder));
-      await checkReader(reader, walk.model);
-      await reader.close();
-    });
+test('redis-files: what is referred to must be what is counted', () =>
+  withFiles(async (crawl, folder) => {
+    assert.equal((await soundSurveyOf(crawl)).links, 31);
+    await redis.hincrby(keyOf(folder, 'a.example', 'files'), '1', 1);
+    assert.deepEqual(await wrongIn(crawl), [
+      `shard ${shardOf('a.example')} counts 30 links of file 1, but refers to 29`,
+    ]);
   }));
 
-test('redis files: from elsewhere sites can be read, but no link', () =>
-  withFiles(async (walk) => {
-    await withCrawl(walk, async (crawl) => {
-      const reader = crawl.reader('/nowhere/rows.db');
-      const site = (await reader.site('a.example'))!;
-      assert.ok(site.waiting > 60);
-      assert.equal(site.next, '');
-      const view = await reader.link('https://a.example/50', 'a.example');
-      assert.deepEqual([view.state, view.lookedAt], ['unknown', 0]);
-      await reader.close();
-    });
+test('redis-files: a link that was given up keeps its file until its row is written', () =>
+  withFiles(async (crawl, folder) => {
+    const [reference] = await redis.lrange(keyOf(folder, 'a.example', 'queue:a.example'), 0, -1);
+    const [file, offset, number] = reference!.split(' ');
+    const gone = keyOf(folder, 'a.example', `gone:${folder.member}`);
+    await redis.rpush(gone, `a.example\n5\n\n${file} ${offset} ${number} 8`);
+    await redis.hset(keyOf(folder, 'a.example', 'batch'), folder.member, '1 ');
+    assert.match((await wrongIn(crawl)).join(), /counts 29 links of file 1, but refers to 30/);
+    const given = (await foundIn(crawl, ['pages'])).flatMap((one) => (one.kind === 'pages' ? one.pages : [])).at(-1);
+    assert.deepEqual([given?.outcome, given?.tries, given?.site], ['gave-up', 8, 'a.example']);
   }));
 
-test('redis files: a crawl is found clean, and what is wrong is told', () =>
-  withFiles(async (walk) => {
-    const { wrong, links } = await surveyOf(walk);
-    assert.deepEqual([wrong, links], [[], walk.model.seen.size]);
-    const shard = shardOf('a.example');
-    await redis.hincrby(`{${walk.name}:${shard}}:files`, '1', 1);
-    assert.match(
-      (await surveyOf(walk)).wrong.join('\n'),
-      new RegExp(`^shard ${shard} counts [\\d,]+ lines of file 1, but refers to [\\d,]+$`),
-    );
-    await redis.hincrby(`{${walk.name}:${shard}}:files`, '1', -1);
-    const folder = frontierFolder(rowsPathOf(walk.members[0]!.folder));
-    renameSync(folder, `${folder}-away`);
-    assert.match(
-      (await surveyOf(walk)).wrong.join('\n'),
-      /the line of the site a\.example is broken: block 1 cannot be read/,
-    );
-    renameSync(`${folder}-away`, folder);
+test('redis-files: without its files no link can be read, and nothing is thrown', () =>
+  withFiles(async (crawl, folder) => {
+    const files = filesFolderOf(folder);
+    renameSync(files, `${files}-away`);
+    assert.deepEqual(await wrongIn(crawl), ['block 1 cannot be read']);
+    rmSync(`${files}-away`, { recursive: true });
   }));
 
-test('redis files: a crawl moved from there is the same crawl, with its lines in Redis', () =>
-  withFiles(async (walk) => {
-    await rest(walk);
-    const rows = rowsOf(walk.members[0]!);
-    const target = createMember(freshName(), 'a');
-    const [to, into] = [
-      { url: server.url, name: target.crawl },
-      { member: 'a', rowsPath: rowsPathOf(target) },
-    ];
-    try {
-      const pieces = await withCrawl(walk, (crawl) => allOf(crawl.pieces(rows)));
-      await withCrawl(to, async (crawl) => {
-        await crawl.beginMove();
-        await crawl.take(pieces, into);
-        await crawl.endMove(into);
-        assert.deepEqual(inOrder(await allOf(crawl.pieces(into))), inOrder(pieces));
-        assert.deepEqual((await crawl.survey(into, () => {})).wrong, []);
-      });
-      await assert.rejects(
-        withCrawl(walk, (crawl) => allOf(crawl.pieces({ ...rows, rowsPath: '/nowhere/rows.db' }))),
-        StoreFault,
-      );
-    } finally {
-      removeMember(target);
-    }
+test('redis-files: from another directory sites can be read, but no waiting link', () =>
+  withFiles(async (_, { crawl: name }) => {
+    const elsewhere = createMember(name, 'm2');
+    const crawl = await openLook(elsewhere, { url: server.url, frontier: 'files' });
+    const view = await crawl.link('https://a.example/20', 'a.example');
+    assert.deepEqual([view.state, view.lookedAt, view.site?.waiting, view.site?.next], ['unknown', 0, 28, '']);
+    await crawl.close();
+    removeMember(elsewhere);
   }));

@@ -1,22 +1,20 @@
 /**
- * Crashes planted between the steps of a frontier in files: decided, written, known; read, written anew, replaced. And
- * a Redis that was set back.
+ * Crashes planted between the steps where waiting links lie in files: decided, written, known; read, written anew,
+ * replaced. And a Redis that was set back.
  */
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Redis } from 'ioredis';
-import { CLAIMS_MAX } from '../src/frontier/store.ts';
+import { CLAIMS_MAX } from '../src/contract/store.ts';
+import type { OpenedStore } from '../src/store/options.ts';
 import { connectRedis } from '../src/store/redis/connect.ts';
-import { openFrontier, reclaim } from '../src/store/redis/frontier.ts';
+import { FILES_LIMITS } from '../src/store/redis/files/limits.ts';
+import { openFiles, reclaim } from '../src/store/redis/files/session.ts';
 import { createKeys } from '../src/store/redis/keys.ts';
-import { FRONTIER_LIMITS } from '../src/store/redis/limits.ts';
-import { writeWaiting } from '../src/store/link-text.ts';
-import { frontierFolder } from '../src/store/redis/line-files.ts';
-import { FILE_SCRIPTS } from '../src/store/redis/scripts/all.ts';
-import type { RedisStore } from '../src/store/redis/store.ts';
 import { createWire, type Wire } from '../src/store/redis/wire.ts';
+import { writeWaiting } from '../src/store/waiting-text.ts';
 import { SHARDS, shardOf } from '../src/url/shard.ts';
 import { ask, link, linksOf, paceAfter, settlementOf } from './contract/store-scene.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
@@ -24,10 +22,11 @@ import { openMemoryArchive } from './support/memory-archive.ts';
 import { openGate, type RedisGate } from './support/redis-gate.ts';
 import {
   createMember,
+  filesFolderOf,
+  keyOf as keyIn,
   openMember,
   pagesOf,
   removeMember,
-  rowsPathOf,
   type MemberFolder,
 } from './support/redis-scene.ts';
 import { scriptsRun } from './support/redis-scripts.ts';
@@ -41,7 +40,7 @@ let gate: RedisGate;
 let redis: Redis;
 let folder: MemberFolder;
 let clock: ManualClock;
-let store: RedisStore;
+let store: OpenedStore;
 before(async () => {
   server = await startRedis();
   gate = await openGate(server.port);
@@ -66,11 +65,11 @@ afterEach(async () => {
 const archive = openMemoryArchive();
 /** Nothing is looked at by itself: only what a test sends is on the wire. */
 const LIMITS = { referencesMax: 2, lookMs: 3_600_000 };
-const open = (url: string, limits = {}): Promise<RedisStore> =>
-  openMember(folder, { url, archive, clock, frontier: 'files', frontierLimits: { ...LIMITS, ...limits } });
-const keyOf = (what: string): string => `{${folder.crawl}:${shardOf(SITE)}}:${what}`;
+const open = (url: string, limits = {}): Promise<OpenedStore> =>
+  openMember(folder, { url, archive, clock, frontier: 'files', limits: { ...LIMITS, ...limits } });
+const keyOf = (name: string): string => keyIn(folder, SITE, name);
 const filesThere = (): string[] => {
-  const dir = frontierFolder(rowsPathOf(folder));
+  const dir = filesFolderOf(folder);
   return existsSync(dir) ? readdirSync(dir).toSorted() : [];
 };
 const pass = (commands: number, lastUnanswered = false): void =>
@@ -140,17 +139,17 @@ for (const [step, commands, references] of [
   ['written anew', 3, 3],
   ['replaced', 4, 2],
 ] as const) {
-  test(`redis-files: a crash after the references of a site that has too many were ${step} loses no line and repeats none`, async () => {
+  test(`redis-files: a crash after the references of a site that has too many were ${step} loses no link and repeats none`, async () => {
     await store.admit([LINKS[0]!]);
     await store.admit([LINKS[1]!]);
     pass(commands, commands === 4);
     await store.admit([LINKS[2]!]);
     await passed();
-    assert.equal(await redis.llen(keyOf(`line:${SITE}`)), references);
+    assert.equal(await redis.llen(keyOf(`queue:${SITE}`)), references);
     await store.close();
     store = await open(server.url);
     assert.deepEqual(await drain(), PATHS);
-    assert.deepEqual(await redis.hkeys(keyOf('files')), ['opening'], 'and every line was counted once');
+    assert.deepEqual(await redis.hkeys(keyOf('files')), ['opening'], 'and every link was counted once');
   });
 }
 
@@ -159,10 +158,10 @@ const onTheWire = async (work: (wire: Wire) => Promise<void>): Promise<void> => 
     ...(await connectRedis(server.url)),
     keys: createKeys(folder.crawl, folder.member),
     member: folder.member,
-    clock,
+    frontier: 'files',
     say: () => {},
-    scripts: FILE_SCRIPTS,
   });
+  wire.follow(clock);
   try {
     await work(wire);
   } finally {
@@ -173,18 +172,18 @@ const onTheWire = async (work: (wire: Wire) => Promise<void>): Promise<void> => 
 test('redis-files: what an earlier opening still had on its way is refused: its file may be deleted by now', () =>
   onTheWire(async (wire) => {
     await store.admit([LINKS[0]!]);
-    const [before] = await redis.lrange(keyOf(`line:${SITE}`), 0, -1);
+    const [before] = await redis.lrange(keyOf(`queue:${SITE}`), 0, -1);
     await store.close();
     store = await open(server.url);
     await store.admit([LINKS[1]!]);
     const shard = shardOf(SITE);
-    const [late] = (await wire.all([
-      { name: 'admit', shard, args: [1, 2, 20_000, 0, SITE, '12345', '', '1 0 0 1'] },
-    ])) as [unknown[]];
+    const [late] = (await wire.all([{ name: 'files-admit', shard, args: [1, 0, SITE, '12345', '', '1 0 0 1'] }])) as [
+      unknown[],
+    ];
     assert.equal(late[3], -1);
-    const [line] = (await wire.all([{ name: 'references', shard, args: [SITE] }])) as [[number, string[]]];
-    assert.deepEqual(await wire.all([{ name: 'replace', shard, args: [1, SITE, 0, 1, line[1][0]!, '1 0 0 1'] }]), [0]);
-    assert.equal(line[1][0], before);
+    const [now] = await redis.lrange(keyOf(`queue:${SITE}`), 0, -1);
+    assert.deepEqual(await wire.all([{ name: 'files-replace', shard, args: [1, SITE, 0, 1, now!, '1 0 0 1'] }]), [0]);
+    assert.equal(now, before);
     assert.deepEqual(await drain(), ['/1', '/2']);
   }));
 
@@ -196,9 +195,11 @@ test('redis-files: references are replaced only where they still lie, and the fi
     const opening = (await redis.hget(keyOf('files'), 'opening'))!;
     await store.admit(LINKS);
     for (const path of ['/4', '/5', '/6']) await store.admit([link(`${SITE}${path}`)]);
-    const [first, ...others] = await redis.lrange(keyOf(`line:${SITE}`), 0, -1);
+    const [first, ...others] = await redis.lrange(keyOf(`queue:${SITE}`), 0, -1);
     const replace = async (next: number | '', old: readonly string[]): Promise<unknown> =>
-      (await wire.all([{ name: 'replace', shard, args: [opening, SITE, next, old.length, ...old, 'zz 0 0 9'] }]))[0];
+      (
+        await wire.all([{ name: 'files-replace', shard, args: [opening, SITE, next, old.length, ...old, 'zz 0 0 9'] }])
+      )[0];
     const visit = async (): Promise<unknown> =>
       store.settle(
         (await store.claim(ask({ delayMs: 0 }))).visits.map((one) =>
@@ -219,21 +220,21 @@ test('redis-files: references are replaced only where they still lie, and the fi
 
 test('redis-files: a file whose references are still on their way to Redis is not deleted', () =>
   onTheWire(async (wire) => {
-    const limits = { ...FRONTIER_LIMITS, fileBytesMax: 10, graceMs: 0 };
-    const frontier = await openFrontier({ wire, shards: SHARDS, rowsPath: rowsPathOf(folder), limits });
-    const line = { text: writeWaiting(LINKS[0]!, 0), via: '' };
-    const [first] = [frontier.writer.append([[line]]), frontier.writer.append([[line]])];
-    await reclaim(frontier);
+    const limits = { ...FILES_LIMITS, fileBytesMax: 10, graceMs: 0 };
+    const session = await openFiles({ wire, shards: SHARDS, folder: filesFolderOf(folder), limits });
+    const one = { text: writeWaiting({ link: LINKS[0]!, tries: 0 }), via: '' };
+    const [first] = [session.writer.append([[one]]), session.writer.append([[one]])];
+    await reclaim(session);
     assert.equal(filesThere().length, 2);
     first!.release();
-    await reclaim(frontier);
+    await reclaim(session);
     assert.equal(filesThere().length, 1, 'nothing came of it');
-    frontier.writer.close();
+    session.writer.close();
     await store.close();
     store = await open(server.url);
   }));
 
-test('redis-files: a link that is given up gets its row, and only then its line is let go', async () => {
+test('redis-files: a link that is given up gets its row, and only then its link is let go', async () => {
   const gone = keyOf(`gone:${folder.member}`);
   await store.admit([link(`${SITE}/1`, { via: 'https://b.example/' })]);
   let given: string[] = [];
@@ -252,17 +253,17 @@ test('redis-files: a link that is given up gets its row, and only then its line 
     }
   }
   assert.deepEqual(pagesOf(folder), []);
-  assert.deepEqual((await redis.hkeys(keyOf('files'))).length, 2, 'its line is kept');
+  assert.deepEqual((await redis.hkeys(keyOf('files'))).length, 2, 'its link is kept');
   store = await open(server.url);
   assert.deepEqual(
     pagesOf(folder).map(({ url, via, outcome, tries }) => [url, via, outcome, tries]),
     [[`https://${SITE}/1`, 'https://b.example/', 'gave-up', CLAIMS_MAX]],
   );
-  await until('its line is let go', async () => (await redis.hkeys(keyOf('files'))).length === 1);
-  assert.match(given[0]!, /^a\.example\n\d+\n\w+ \w+ 0 1 8$/);
+  await until('its link is let go', async () => (await redis.hkeys(keyOf('files'))).length === 1);
+  assert.match(given[0]!, /^a\.example\n\d+\n\n\w+ \w+ 0 8$/);
 });
 
-test('redis-files: a Redis that was set back to an earlier state finds its lines again, and takes more', async () => {
+test('redis-files: a Redis that was set back to an earlier state finds its links again, and takes more', async () => {
   await store.admit(LINKS);
   await redis.save();
   await store.close();

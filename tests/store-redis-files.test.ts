@@ -1,25 +1,25 @@
-/** The Redis store keeps the contract of a store with the lines of waiting links in files. */
+/** The Redis store keeps both contracts with the waiting links in files. */
 
 import { after, before } from 'node:test';
+import { storedCrawlContract } from './contract/stored-crawl.ts';
+import { redisContract, redisPlaces } from './support/redis-scene.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
-import { redisContract } from './support/redis-scene.ts';
 
 let server: RedisServer;
 before(async () => void (server = await startRedis()));
 after(() => server.remove());
 
 /**
- * Hardly two references may lie in a line, a file is full after some links, and what is left in one is looked at all
+ * Hardly two references may lie in a queue, a file is full after some links, and what is left in one is looked at all
  * the time.
  */
-redisContract('redis-files', () => server.url, {
+const SMALL = {
   frontier: 'files',
-  frontierLimits: {
-    referencesMax: 2,
-    blockLinesMax: 5,
-    blockCharsMax: 300,
-    fileBytesMax: 2_000,
-    lookMs: 20,
-    graceMs: 0,
-  },
-});
+  limits: { referencesMax: 2, blockLinksMax: 5, blockCharsMax: 300, fileBytesMax: 2_000, lookMs: 20, graceMs: 0 },
+} as const;
+
+redisContract('redis-files', () => server.url, SMALL);
+storedCrawlContract(
+  'redis-files',
+  redisPlaces(() => server.url, SMALL),
+);

@@ -6,36 +6,37 @@ import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Redis } from 'ioredis';
-import { StoreFault } from '../src/frontier/store.ts';
+import { StoreFault } from '../src/contract/fault.ts';
 import type { Link } from '../src/model/link.ts';
 import type { Pace, Visit } from '../src/model/visit.ts';
-import { frontierFolder, openLineFiles } from '../src/store/redis/line-files.ts';
-import { givenUpInFiles, leasedInFiles, linksInFiles } from '../src/store/redis/read-files.ts';
-import type { RedisStore, RedisStoreOptions } from '../src/store/redis/store.ts';
-import { SHARDS, shardOf } from '../src/url/shard.ts';
+import type { OpenedStore } from '../src/store/options.ts';
+import { SHARDS } from '../src/url/shard.ts';
 import { ask, claimOne, link, linksOf, paceAfter, settlementOf } from './contract/store-scene.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
 import {
   createMember,
+  filesFolderOf,
+  keyOf as keyIn,
+  openLook,
   openMember,
   pagesOf,
   removeMember,
-  rowsPathOf,
   type MemberFolder,
+  type MemberOptions,
 } from './support/redis-scene.ts';
 import { untilScriptsRan } from './support/redis-scripts.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
 import { until } from './support/until.ts';
 
 const SMALL = { fileBytesMax: 4_000, referencesMax: 4, lookMs: 20, graceMs: 0 };
-const FILES = { frontier: 'files', frontierLimits: SMALL } as const;
+const FILES = { frontier: 'files', limits: SMALL } as const;
 
 let server: RedisServer;
 let redis: Redis;
 let folder: MemberFolder;
 let clock: ManualClock;
-let store: RedisStore;
+let store: OpenedStore;
 before(async () => {
   server = await startRedis();
   redis = new Redis(server.url);
@@ -55,16 +56,16 @@ afterEach(async () => {
 });
 
 const archive = openMemoryArchive();
-const open = (changes: Partial<Omit<RedisStoreOptions, 'archive'>> = {}, of = folder): Promise<RedisStore> =>
+const open = (changes: Partial<MemberOptions> = {}, of = folder): Promise<OpenedStore> =>
   openMember(of, { url: server.url, archive, clock, ...FILES, ...changes });
-const keyOf = (site: string, what: string): string => `{${folder.crawl}:${shardOf(site)}}:${what}`;
-const referencesOf = (site: string): Promise<string[]> => redis.lrange(keyOf(site, `line:${site}`), 0, -1);
+const keyOf = (site: string, name: string): string => keyIn(folder, site, name);
+const referencesOf = (site: string): Promise<string[]> => redis.lrange(keyOf(site, `queue:${site}`), 0, -1);
 const filesThere = (): string[] => {
-  const dir = frontierFolder(rowsPathOf(folder));
+  const dir = filesFolderOf(folder);
   return existsSync(dir) ? readdirSync(dir).toSorted() : [];
 };
 
-/** The site may be called again at once. */
+/** The site may be visited again at once. */
 const atOnce = (visit: Visit): Pace => paceAfter(visit, { dueAt: visit.claimedAt });
 
 /** Visits all sites until nothing waits, and gives what was visited. */
@@ -81,7 +82,7 @@ const drain = async (): Promise<Link[]> => {
 
 const via = (n: number): string => `https://b.example/${n}`;
 
-test('redis-files: a site that is found link by link has few references, and its line keeps its order and where each was found', async () => {
+test('redis-files: a site that is found link by link has few references, and its queue keeps its order and where each was found', async () => {
   const links = Array.from({ length: 120 }, (_, n) =>
     link(`a.example/${n}`, {
       via: via(n % 7),
@@ -93,10 +94,10 @@ test('redis-files: a site that is found link by link has few references, and its
   for (const one of links) await store.admit([one]);
   await until('they are few', async () => (await referencesOf('a.example')).length <= SMALL.referencesMax + 1);
   assert.deepEqual(await drain(), links);
-  assert.equal(await redis.exists(keyOf('a.example', 'line:a.example')), 0);
+  assert.equal(await redis.exists(keyOf('a.example', 'queue:a.example')), 0);
 });
 
-test('redis-files: lines that were claimed before keep their tries when they are merged', async () => {
+test('redis-files: links that were claimed before keep their tries when they are merged', async () => {
   await store.admit(linksOf('a.example', 20));
   const counted = new Map<string, number>();
   const claimNext = async (): Promise<Visit> => {
@@ -114,7 +115,7 @@ test('redis-files: lines that were claimed before keep their tries when they are
   await until('they are few', async () => (await referencesOf('a.example')).length <= SMALL.referencesMax + 1);
   assert.ok(
     (await referencesOf('a.example')).some((reference) => reference.includes(';')),
-    'lines with other tries lie together',
+    'links with other tries lie together',
   );
   for (let left = (await store.census()).waiting; left > 0; left--)
     await store.settle([await claimNext()].map((visit) => settlementOf(visit, { pace: atOnce(visit) })));
@@ -193,40 +194,6 @@ test('redis-files: after a long random walk over crashes, retries and parked sit
   }
 });
 
-test('redis-files: those who only look read lines, leases and links given up by what Redis says of them', async () => {
-  const links = [
-    link('a.example/1', { via: via(1) }),
-    link('a.example/2', { depth: 2 }),
-    link('a.example/3', { via: via(3) }),
-  ];
-  await store.admit(links);
-  await claimOne(store);
-  const files = openLineFiles(frontierFolder(rowsPathOf(folder)));
-  const [reference] = (await referencesOf('a.example')) as [string];
-  const headAt = Number(await redis.hget(keyOf('a.example', 'site:a.example'), 'o'));
-  assert.deepEqual(
-    linksInFiles(files, reference, { site: 'a.example', headAt }),
-    links.slice(1).map((one) => ({ link: one, tries: 0 })),
-  );
-  const lease = (await redis.hget(keyOf('a.example', 'leased'), 'a.example'))!;
-  assert.deepEqual(leasedInFiles(files, lease, 'a.example'), { link: links[0], tries: 1 });
-  const place = reference.split(' ').slice(0, 2).join(' ');
-  assert.deepEqual(givenUpInFiles(files, `a.example\n17.5\n${place} 2 3 8`), {
-    at: 17.5,
-    waiting: { link: links[2], tries: 8 },
-  });
-  for (const wrong of [
-    '',
-    'zz 0 0 1',
-    `${place} 3 4`,
-    `${place} 1 1`,
-    'https://b.example/\n1 0 0 0 https://a.example/1\n',
-  ]) {
-    assert.equal(linksInFiles(files, wrong, { site: 'a.example', headAt: 0 }), null, wrong);
-  }
-  files.close();
-});
-
 test('redis-files: a file with little left is emptied and deleted, and what was left in it still waits in its place', async () => {
   await store.admit(linksOf('old.example', 3));
   await store.admit([link('old.example/4', { via: via(4) })]);
@@ -252,7 +219,7 @@ test('redis-files: a file with little left is emptied and deleted, and what was 
   );
 });
 
-test('redis-files: what is under visit keeps its file, and so does a line of which some are taken', async () => {
+test('redis-files: what is under visit keeps its file, and so does a queue of which some are taken', async () => {
   await store.admit(linksOf('a.example', 3));
   const [first] = filesThere();
   const visit = await claimOne(store, { delayMs: 0 });
@@ -277,9 +244,9 @@ test('redis-files: what is under visit keeps its file, and so does a line of whi
   await until('all old files are gone', () => filesThere().length === 1 && filesThere()[0] !== first);
 });
 
-test('redis-files: a second member is refused with a sentence, and so is another place for the lines', async () => {
+test('redis-files: a second member is refused with a sentence, and so is another place for waiting links', async () => {
   await store.admit(linksOf('a.example', 2));
-  const refused = (opening: Promise<RedisStore>, says: RegExp): Promise<void> =>
+  const refused = (opening: Promise<OpenedStore>, says: RegExp): Promise<void> =>
     assert.rejects(opening, (error) => error instanceof StoreFault && says.test(`${error.message}; ${error.advice}`));
   const second = createMember(folder.crawl, 'm2');
   await refused(
@@ -290,21 +257,23 @@ test('redis-files: a second member is refused with a sentence, and so is another
   await refused(open({ frontier: 'store' }), /lie in files, not in Redis; give --frontier files/);
   const other = createMember();
   const plain = await open({ frontier: 'store' }, other);
-  await refused(open({}, other), /lie in Redis, not in files; leave --frontier away/);
+  await refused(open({}, other), /lie in Redis, not in files; omit --frontier/);
   await plain.admit(linksOf('a.example', 1));
   await plain.close();
-  // As a crawl is that was moved to Redis: filled, and never opened.
-  await redis.hdel(`{${other.crawl}}:meta`, 'frontier');
-  await refused(open({}, other), /lie in Redis, not in files/);
-  await (await open({ frontier: 'store' }, other)).close();
-  for (const one of [second, other]) removeMember(one);
+  const moved = createMember();
+  const crawl = await openLook(moved, { url: server.url });
+  await (await crawl.fill()).end();
+  await crawl.close();
+  await refused(open({}, moved), /lie in Redis, not in files/);
+  await (await open({ frontier: 'store' }, moved)).close();
+  for (const one of [second, other, moved]) removeMember(one);
   assert.equal((await store.claim(ask())).visits.length, 1, 'the first goes on');
 });
 
-test('redis-files: a file that is missing is named when the crawl is opened, and bytes that are no line when they are read', async () => {
+test('redis-files: a file that is missing is named when the crawl is opened, and bytes that are no link when they are read', async () => {
   await store.admit(linksOf('a.example', 2));
   await store.close();
-  const path = join(frontierFolder(rowsPathOf(folder)), filesThere()[0]!);
+  const path = join(filesFolderOf(folder), filesThere()[0]!);
   renameSync(path, `${path}.away`);
   await assert.rejects(open(), /lines-000001\.dat" is missing, and 2 links wait in it/);
   renameSync(`${path}.away`, path);

@@ -4,12 +4,13 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
-import type { RedisStore } from '../src/store/redis/store.ts';
+import type { OpenedStore } from '../src/store/options.ts';
 import type { Visit } from '../src/model/visit.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
+import { surveyOf } from './contract/stored-scene.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
-import { createMember, openMember, pagesOf, removeMember, type MemberFolder } from './support/redis-scene.ts';
+import { createMember, openMember, pagesOf, removeMember, withLook, type MemberFolder } from './support/redis-scene.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
 import { until } from './support/until.ts';
 
@@ -23,7 +24,7 @@ after(() => server.remove());
 interface Member {
   readonly folder: MemberFolder;
   readonly archive: MemoryArchive;
-  store: RedisStore;
+  store: OpenedStore;
   leased: Visit[];
 }
 
@@ -57,7 +58,7 @@ test('redis: two processes never have the same site, and every page is settled o
   };
   const clock = createManualClock();
   const members = await openMembers(clock, ['m1', 'm2']);
-  const lastCall = new Map<string, number>();
+  const lastVisit = new Map<string, number>();
   const seen = new Set<string>();
   const settle = async (member: Member, visits: readonly Visit[]): Promise<void> => {
     member.leased = member.leased.filter((visit) => !visits.includes(visit));
@@ -72,8 +73,11 @@ test('redis: two processes never have the same site, and every page is settled o
         leased.some(({ site, leaseUntil }) => site === visit.site && leaseUntil! > clock.now()),
       );
       assert.ok(!holds, `${visit.site} is leased already`);
-      assert.ok(clock.now() - (lastCall.get(visit.site) ?? -Infinity) >= DELAY_MS, `${visit.site} is called too early`);
-      lastCall.set(visit.site, clock.now());
+      assert.ok(
+        clock.now() - (lastVisit.get(visit.site) ?? -Infinity) >= DELAY_MS,
+        `${visit.site} is visited too early`,
+      );
+      lastVisit.set(visit.site, clock.now());
     }
     member.leased.push(...visits);
   };
@@ -113,11 +117,22 @@ test('redis: two processes never have the same site, and every page is settled o
       'each page once, in one directory',
     );
     for (const { folder, archive } of members) {
-      for (const { url, place, outcome } of pagesOf(folder))
-        if (outcome === 'fetched') assert.equal(new TextDecoder().decode(archive.read(place!)), `response ${url};`);
+      for (const page of pagesOf(folder))
+        if (page.outcome === 'fetched')
+          assert.equal(new TextDecoder().decode(archive.read(page)), `response ${page.url};`);
     }
     const census = await members[0]!.store.census();
     assert.deepEqual([census.waiting, census.leased], [0, 0]);
+    for (const { folder } of members) {
+      const { faults, whole } = await withLook(folder, { url: server.url }, (crawl) => surveyOf(crawl));
+      const elsewhere = seen.size - pagesOf(folder).length;
+      assert.deepEqual(
+        [faults, whole?.links, whole?.lost.size],
+        [[], seen.size, elsewhere],
+        'each finds a sound crawl',
+      );
+      assert.deepEqual(whole?.tally.elsewhere, [folder.member === 'm1' ? 'm2' : 'm1']);
+    }
     const dead = members.flatMap(({ folder }) => folder.dead).reduce((sum, { bytes }) => sum + bytes, 0);
     assert.equal(
       members.reduce((sum, { archive }) => sum + archive.totalBytes(), 0),

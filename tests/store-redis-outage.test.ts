@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Redis } from 'ioredis';
-import type { RedisStore } from '../src/store/redis/store.ts';
+import type { OpenedStore } from '../src/store/options.ts';
 import { ask, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
 import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
 import { createMember, openMember, pagesOf, removeMember, type MemberFolder } from './support/redis-scene.ts';
@@ -16,7 +16,7 @@ import { until } from './support/until.ts';
 let server: RedisServer;
 let folder: MemberFolder;
 let archive: MemoryArchive;
-let store: RedisStore;
+let store: OpenedStore;
 before(async () => void (server = await startRedis({ appendonly: 'yes', appendfsync: 'always' })));
 after(() => server.remove());
 beforeEach(async () => {
@@ -123,7 +123,7 @@ test('redis: a server that is killed again and again in the middle of everything
   const rows = pagesOf(folder);
   assert.equal(new Set(rows.map(({ url }) => url)).size, links.length);
   assert.equal(rows.length, links.length, 'no page twice');
-  for (const { url, place } of rows) assert.equal(new TextDecoder().decode(archive.read(place!)), `response ${url};`);
+  for (const row of rows) assert.equal(new TextDecoder().decode(archive.read(row)), `response ${row.url};`);
   const census = await store.census();
   assert.deepEqual(
     [census.settled.fetched, census.waiting, census.leased, census.archivedBytes],

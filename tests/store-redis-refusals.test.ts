@@ -5,13 +5,14 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
-import { StoreFault } from '../src/frontier/store.ts';
+import { StoreFault } from '../src/contract/fault.ts';
 import { ask, claimOne, link, linksOf, settlementOf } from './contract/store-scene.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
-import { createMember, openMember, pagesOf, removeMember } from './support/redis-scene.ts';
+import { createMember, openLook, openMember, pagesOf, removeMember, rowsPathOf } from './support/redis-scene.ts';
 import { startRedis, startRedisCluster, type RedisServer } from './support/redis-server.ts';
 import { until } from './support/until.ts';
 
@@ -86,11 +87,38 @@ test('redis: a crawl of another layout or another number of shards is refused wi
   await (await openMember(folder, { url, archive })).close();
   await assert.rejects(openMember(folder, { url, archive, shards: 32 }), /has 64 shards, not 32/);
   const redis = new Redis(url);
-  await redis.hset(`{${folder.crawl}}:meta`, 'layout', '99');
+  for (const [layout, advice] of [
+    ['99', /newer version/],
+    ['1', /go on with gossamer 0\.1\.0/],
+  ] as const) {
+    await redis.hset(`{${folder.crawl}}:meta`, 'layout', layout);
+    const isRefused = (fault: unknown): boolean =>
+      fault instanceof StoreFault &&
+      fault.message.endsWith(`has layout ${layout}, this program knows 2`) &&
+      advice.test(fault.advice);
+    await assert.rejects(openMember(folder, { url, archive }), isRefused);
+    await assert.rejects(openLook(folder, { url }), isRefused);
+  }
   redis.disconnect();
-  await assert.rejects(openMember(folder, { url, archive }), /has layout 99, this program knows 1/);
   await assert.rejects(openMember({ ...folder, crawl: 'a{b' }, { url, archive }), /cannot be the name of a crawl/);
   await assert.rejects(openMember({ ...folder, member: 'a/b' }, { url, archive }), /cannot be the name of a member/);
+  removeMember(folder);
+});
+
+test('redis: rows of another layout are refused with a sentence, by whoever opens them', async () => {
+  const url = at(`:${PASSWORD}@`);
+  const folder = createMember();
+  const archive = openMemoryArchive();
+  await (await openMember(folder, { url, archive })).close();
+  const db = new DatabaseSync(rowsPathOf(folder));
+  db.exec('PRAGMA user_version = 1');
+  db.close();
+  const isRefused = (fault: unknown): boolean =>
+    fault instanceof StoreFault && /has layout 1, this program knows 2/.test(fault.message);
+  await assert.rejects(openMember(folder, { url, archive }), isRefused);
+  const crawl = await openLook(folder, { url });
+  await assert.rejects(crawl.pagesAfter(0, {}), isRefused);
+  await crawl.close();
   removeMember(folder);
 });
 

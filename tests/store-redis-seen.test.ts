@@ -1,24 +1,25 @@
-/** The set of known URLs in Redis: exact, in many small arrays. And the lines of waiting links: in blocks. */
+/** The set of known URLs in Redis: exact, in many small arrays. And the queues of waiting links: in blocks. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
-import type { RedisStore } from '../src/store/redis/store.ts';
-import { BLOCK_CHARS_MAX, PRINTS_PER_BUCKET } from '../src/store/redis/scripts/admit.ts';
+import type { OpenedStore } from '../src/store/options.ts';
 import { fingerprint } from '../src/url/fingerprint.ts';
-import { shardOf } from '../src/url/shard.ts';
 import { ask, link, settlementOf } from './contract/store-scene.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
-import { createMember, openMember, removeMember, type MemberFolder } from './support/redis-scene.ts';
+import { createMember, keyOf as keyIn, openMember, removeMember, type MemberFolder } from './support/redis-scene.ts';
 import { startRedis, type RedisServer } from './support/redis-server.ts';
 
 const URLS = 100_000;
 const SITE = 'a.example';
+/** As in `parts/know.lua` and `parts/queue-store.lua`. */
+const PRINTS_PER_BUCKET = 180;
+const BLOCK_CHARS_MAX = 2_000;
 
 let server: RedisServer;
 let redis: Redis;
 let folder: MemberFolder;
-let store: RedisStore;
+let store: OpenedStore;
 before(async () => {
   server = await startRedis();
   redis = new Redis(server.url);
@@ -34,7 +35,7 @@ after(async () => {
 
 const linkTo = (n: number) =>
   link(`${SITE}/a/page/${n}.html`, { via: `https://${SITE}/list/${Math.floor(n / 10_000)}` });
-const keyOf = (what: string): string => `{${folder.crawl}:${shardOf(SITE)}}:${what}`;
+const keyOf = (name: string): string => keyIn(folder, SITE, name);
 
 test('redis: known URLs lie in sets that are split as they grow, each fingerprint in the set that is its own', async () => {
   for (let from = 0; from < URLS; from += 5_000) {
@@ -76,8 +77,8 @@ test('redis: each of them is known, and its neighbours are not', async () => {
   assert.equal((await store.admit([linkTo(URLS), linkTo(URLS + 1)])).admitted, 2);
 });
 
-test('redis: a line lies in blocks of bounded length, of one page each, and is read from its head', async () => {
-  const blocks = await redis.lrange(keyOf(`line:${SITE}`), 0, -1);
+test('redis: a queue lies in blocks of bounded length, of one page each, and is read from its head', async () => {
+  const blocks = await redis.lrange(keyOf(`queue:${SITE}`), 0, -1);
   assert.ok(blocks.every((block) => block.length - block.indexOf('\n') - 1 <= BLOCK_CHARS_MAX));
   assert.ok(blocks.length < URLS / 25, `${blocks.length} blocks`);
   const length = blocks.length;
@@ -89,5 +90,5 @@ test('redis: a line lies in blocks of bounded length, of one page each, and is r
     );
     await store.settle(visits.map((visit) => settlementOf(visit, { pace: { ...visit.pace, dueAt: visit.claimedAt } })));
   }
-  assert.ok((await redis.llen(keyOf(`line:${SITE}`))) < length, 'what is read goes');
+  assert.ok((await redis.llen(keyOf(`queue:${SITE}`))) < length, 'what is read goes');
 });

@@ -14,10 +14,18 @@ import { FILLER_BYTES_MIN, fillers } from '../src/archive/filler.ts';
 import { packMember, unpackMember } from '../src/archive/member.ts';
 import { readRecordAt, readRecords } from '../src/archive/reader.ts';
 import { fillDead } from '../src/crawl/verify/fill.ts';
+import { placedPages } from '../src/crawl/verify/placed.ts';
 import { writeCount } from '../src/lib/units.ts';
-import { openToCheck } from '../src/store/sqlite/check.ts';
+import { lookAt } from './support/sqlite-place.ts';
 import { PATIENCE_MS } from './support/until.ts';
-import { assertGoesOn, assertRepairs, makeScene, namedIn, type Scene } from './support/verify-scene.ts';
+import {
+  assertGoesOn,
+  assertRepairs,
+  makeScene,
+  namedIn,
+  type Scene,
+  type StoredPage,
+} from './support/verify-scene.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gossamer-filler-'));
 const { open, remove } = await makeScene();
@@ -93,11 +101,11 @@ test('a damaged record stops other readers; after the repair they read every fil
       .files()
       .slice(1, 4)
       .map((file) => scene.pageIn(file));
-    const { file: first, offset: firstAt } = damaged[0]!;
-    const behind = readByUs(scene.path(first)).filter(({ offset }) => offset > firstAt);
+    const { warc_file: first, warc_offset: firstAt } = damaged[0]!;
+    const after = readByUs(scene.path(first)).filter(({ offset }) => offset > firstAt);
     // the length of its block: not all readers look at checksums
-    for (const { file, offset } of damaged) scene.flip(file, offset + 11);
-    assert.ok(behind.length > 10);
+    for (const { warc_file, warc_offset } of damaged) scene.flip(warc_file, warc_offset + 11);
+    assert.ok(after.length > 10);
     assert.deepEqual(
       (await readByOthers(scene.path(first))).filter(({ offset }) => offset > firstAt),
       [],
@@ -109,10 +117,10 @@ test('a damaged record stops other readers; after the repair they read every fil
       String(repaired),
     );
     await assertReadByAll(scene);
-    for (const { file, offset, group_length } of damaged) {
+    for (const { warc_file, warc_offset, warc_group_length } of damaged) {
       assert.deepEqual(
-        readByUs(scene.path(file)).filter(({ type }) => type === 'metadata'),
-        [{ type: 'metadata', offset, length: group_length }],
+        readByUs(scene.path(warc_file)).filter(({ type }) => type === 'metadata'),
+        [{ type: 'metadata', offset: warc_offset, length: warc_group_length }],
       );
     }
     assert.deepEqual(
@@ -131,13 +139,13 @@ const HALF: Readonly<Record<string, (damaged: Buffer, filled: Buffer, at: number
 for (const [when, left] of Object.entries(HALF)) {
   test(`a repair that was killed ${when} is named and made again`, () =>
     open(async (scene) => {
-      const { file, offset, group_length } = scene.pageIn(scene.files()[1]!);
+      const { warc_file: file, warc_offset: offset, warc_group_length: groupLength } = scene.pageIn(scene.files()[1]!);
       scene.flip(file, offset + 100);
       const damaged = readFileSync(scene.path(file));
       await scene.verify(true);
       writeFileSync(scene.path(file), left(damaged, readFileSync(scene.path(file)), offset + 90));
       assert.deepEqual(namedIn(await scene.verify()), [
-        `${file} offset ${offset}: ${writeCount(group_length)} bytes that are listed in dead-records.txt cannot be read, and stop other readers`,
+        `${file} offset ${offset}: ${writeCount(groupLength)} bytes that are listed in dead-records.txt cannot be read, and stop other readers`,
       ]);
       assert.deepEqual((await assertRepairs(scene)).repaired, [
         '1 damaged stretch was filled, so that other readers pass over it',
@@ -149,7 +157,7 @@ for (const [when, left] of Object.entries(HALF)) {
 test('a stretch that is too short for a filler is listed and left', () =>
   open(async (scene) => {
     const file = scene.files()[2]!;
-    const { offset } = scene.pageIn(file);
+    const { warc_offset: offset } = scene.pageIn(file);
     truncateSync(scene.path(file), offset + FILLER_BYTES_MIN - 1);
     const before = readFileSync(scene.path(file));
     const { repaired } = await assertRepairs(scene);
@@ -159,47 +167,44 @@ test('a stretch that is too short for a filler is listed and left', () =>
 
 test('what a page points to is never written over, whatever the list says', () =>
   open(async (scene) => {
-    const { file, offset, group_length } = scene.pageIn(scene.files()[1]!);
+    const { warc_file: file, warc_offset: offset, warc_group_length: groupLength } = scene.pageIn(scene.files()[1]!);
     scene.flip(file, offset + 100);
     const before = readFileSync(scene.path(file));
-    const checked = openToCheck(join(scene.dir, 'crawl.db'));
-    const filled = (from: number, to: number): number =>
-      fillDead(join(scene.dir, 'warc'), checked, [{ file, offset: from, bytes: to - from, why: 'test' }]);
-    try {
-      assert.deepEqual(
-        [
-          filled(offset, offset + group_length),
-          filled(offset - 300, offset + 1),
-          filled(offset + group_length - 1, offset + group_length + 300),
-        ],
-        [0, 0, 0],
+    const filled = (from: number, to: number): Promise<number> =>
+      lookAt(scene.dir, (crawl) =>
+        fillDead(join(scene.dir, 'warc'), () => placedPages(crawl, true), [
+          { file, offset: from, bytes: to - from, why: 'test' },
+        ]),
       );
-      assert.deepEqual(readFileSync(scene.path(file)), before);
-      scene.sql('DELETE FROM page WHERE file = ? AND offset = ?', file, offset);
-      assert.equal(filled(offset, offset + group_length), 1);
-    } finally {
-      checked.db.close();
-    }
+    assert.equal(await filled(offset, offset + groupLength), 0);
+    assert.equal(await filled(offset - 300, offset + 1), 0);
+    assert.equal(await filled(offset + groupLength - 1, offset + groupLength + 300), 0);
+    assert.deepEqual(readFileSync(scene.path(file)), before);
+    scene.sql('DELETE FROM page WHERE warc_file = ? AND warc_offset = ?', file, offset);
+    assert.equal(await filled(offset, offset + groupLength), 1);
   }));
 
-test('what was listed behind the new end of the archive is off the list: new records will lie there', () =>
+test('what was listed after the new end of the archive is off the list: new records will lie there', () =>
   open(async (scene) => {
     const file = scene.files().at(-1)!;
     const [, , early, , late] = scene.sql(
-      "SELECT * FROM page WHERE file = ? AND digest <> '' ORDER BY offset",
+      "SELECT * FROM page WHERE warc_file = ? AND digest <> '' ORDER BY warc_offset",
       file,
-    ) as { offset: number }[];
-    scene.flip(file, late!.offset + 100);
+    ) as StoredPage[];
+    scene.flip(file, late!.warc_offset + 100);
     await scene.verify(true);
-    truncateSync(scene.path(file), early!.offset + 100);
+    truncateSync(scene.path(file), early!.warc_offset + 100);
     await assertRepairs(scene);
-    assert.doesNotMatch(readFileSync(join(scene.dir, 'dead-records.txt'), 'utf8'), new RegExp(`\t${late!.offset}\t`));
+    assert.doesNotMatch(
+      readFileSync(join(scene.dir, 'dead-records.txt'), 'utf8'),
+      new RegExp(`\t${late!.warc_offset}\t`),
+    );
   }));
 
 test('without the list, a filler is known by what it says', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
-    scene.flip(page.file, page.offset + 100);
+    scene.flip(page.warc_file, page.warc_offset + 100);
     await scene.verify(true);
     rmSync(join(scene.dir, 'dead-records.txt'));
     await assertGoesOn(scene);

@@ -1,14 +1,11 @@
-/** A check of a crawl names rows, lines and counters that do not agree, and a repair makes them agree. */
+/** A check of a crawl names rows, queues and counters that do not agree, and a repair makes them agree. */
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { preparing } from '../src/store/sqlite/book.ts';
-import { SITE_LINE_SQL, unsettledLinks, type SiteLine } from './support/sqlite-links.ts';
 import { ask, link } from './contract/store-scene.ts';
 import { openMade } from './support/made-crawl.ts';
+import { lookAt } from './support/sqlite-place.ts';
 import { assertGoesOn, assertRepairs, FILE_BYTES_MAX, makeScene, namedIn, type Scene } from './support/verify-scene.ts';
 
 const { open, remove } = await makeScene();
@@ -39,17 +36,16 @@ const columnsBeside = (scene: Scene, left: string): string =>
 
 const WRONG_ROWS: readonly [what: string, set: string, says: RegExp][] = [
   ['digest', "digest = 'sha1:WRONG'", /its digest is sha1:\w+, but sha1:WRONG was settled$/],
-  ['offset', 'offset = offset + 1', /no record begins there$/],
+  ['offset', 'warc_offset = warc_offset + 1', /no record begins there$/],
   [
     'place, that of another page',
-    'offset = (SELECT max(offset) FROM page AS other WHERE other.file = page.file)',
+    'warc_offset = (SELECT max(warc_offset) FROM page AS other WHERE other.warc_file = page.warc_file)',
     /the record of http:\S+ is there$/,
   ],
-  ['length', 'length = length + 1', /it has \d+ bytes, but \d+ were settled$/],
-  ['group length', 'group_length = group_length - 1', /its records have \d+ bytes, but \d+ were settled$/],
-  ['place', 'file = NULL, offset = NULL', /its outcome is fetched, but it has no record$/],
+  ['length', 'warc_length = warc_length + 1', /it has \d+ bytes, but \d+ were settled$/],
+  ['group length', 'warc_group_length = warc_group_length - 1', /its records have \d+ bytes, but \d+ were settled$/],
+  ['place', 'warc_file = NULL, warc_offset = NULL', /its outcome is fetched, but it has no record$/],
   ['outcome', "outcome = 'robots-denied'", /its outcome is robots-denied, but it has a record$/],
-  ['key', 'url_key = url_key + 1', /its row has the key of another URL$/],
 ];
 
 for (const [what, set, says] of WRONG_ROWS) {
@@ -66,6 +62,16 @@ for (const [what, set, says] of WRONG_ROWS) {
     }));
 }
 
+test('a page whose row has the key of another URL is named, and gets its own', () =>
+  open(async (scene) => {
+    const page = scene.pageIn(scene.files()[1]!);
+    scene.sql('UPDATE page SET url_key = url_key + 1 WHERE id = ?', page.id);
+    assert.deepEqual(namedIn(await scene.verify()), [`the row of the page ${page.url} has the key of another URL`]);
+    await assertRepairs(scene);
+    const view = await lookAt(scene.dir, (crawl) => crawl.link(page.url, new URL(page.url).host));
+    assert.equal(view.state, 'settled');
+  }));
+
 test('a sitemap that a robots.txt named is fetched again as a sitemap', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
@@ -81,35 +87,35 @@ test('a sitemap that a robots.txt named is fetched again as a sitemap', () =>
     }
   }));
 
-const LINES: readonly [what: string, plant: (scene: Scene) => void, says: RegExp][] = [
+const QUEUES: readonly [what: string, plant: (scene: Scene) => void, says: RegExp][] = [
   [
     'a missing block',
-    (scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)'),
-    /^the line of the site s\d\.example is broken: block \d+ is missing$/m,
+    (scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(queue AS INTEGER) FROM site WHERE id = 3)'),
+    /^the queue of the site s\d\.example is broken: block \d+ is missing$/m,
   ],
   [
-    'a line that is forgotten',
-    (scene) => scene.sql("UPDATE site SET line = '' WHERE id = 3"),
-    /^block \d+ of waiting links is in no line$/m,
+    'a queue that is forgotten',
+    (scene) => scene.sql("UPDATE site SET queue = '' WHERE id = 3"),
+    /^block \d+ of waiting links is in no queue$/m,
   ],
   [
-    'a line that begins anew',
-    (scene) => scene.sql("UPDATE site SET line = line || ' ' || line WHERE id = 3"),
+    'a queue that begins anew',
+    (scene) => scene.sql("UPDATE site SET queue = queue || ' ' || queue WHERE id = 3"),
     /is broken: block \d+ is in two places$/m,
   ],
   [
-    'a block in two lines',
-    (scene) => scene.sql('UPDATE site SET line = (SELECT line FROM site WHERE id = 2) WHERE id = 3'),
+    'a block in two queues',
+    (scene) => scene.sql('UPDATE site SET queue = (SELECT queue FROM site WHERE id = 2) WHERE id = 3'),
     /is broken: block \d+ is in two places$/m,
   ],
   [
-    'a line that cannot be read',
-    (scene) => scene.sql("UPDATE site SET line = 'x' || line WHERE id = 3"),
+    'a queue that cannot be read',
+    (scene) => scene.sql("UPDATE site SET queue = 'x' || queue WHERE id = 3"),
     /is broken: the list of its blocks cannot be read$/m,
   ],
   [
     'a pack that is not there',
-    (scene) => scene.sql("UPDATE site SET line = line || ';77' WHERE id = 3"),
+    (scene) => scene.sql("UPDATE site SET queue = queue || ';77' WHERE id = 3"),
     /is broken: pack 77 is missing$/m,
   ],
   [
@@ -120,20 +126,20 @@ const LINES: readonly [what: string, plant: (scene: Scene) => void, says: RegExp
   [
     'a stray pack',
     (scene) => scene.sql("INSERT INTO pack (blocks) VALUES ('1 2')"),
-    /^pack \d+ of block numbers is in no line$/m,
+    /^pack \d+ of block numbers is in no queue$/m,
   ],
   [
     'a block that is not links',
     (scene) =>
       scene.sql(
-        "UPDATE block SET links = 'nonsense' || char(10) WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)",
+        "UPDATE block SET links = 'nonsense' || char(10) WHERE id = (SELECT CAST(queue AS INTEGER) FROM site WHERE id = 3)",
       ),
     /is broken: block \d+ cannot be read$/m,
   ],
 ];
 
-for (const [what, plant, says] of LINES) {
-  test(`${what} is named, and the line is laid anew`, () =>
+for (const [what, plant, says] of QUEUES) {
+  test(`${what} is named, and the queue is laid anew`, () =>
     open(async (scene) => {
       plant(scene);
       assert.match(namedIn(await scene.verify()).join('\n'), says);
@@ -150,7 +156,7 @@ test('a link that is settled and waits too is named, and waits no more', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
     scene.sql(
-      'UPDATE block SET links = links || ? WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = ?)',
+      'UPDATE block SET links = links || ? WHERE id = (SELECT CAST(queue AS INTEGER) FROM site WHERE id = ?)',
       `1 0 0 0 ${page.url}\n`,
       page.site,
     );
@@ -160,19 +166,19 @@ test('a link that is settled and waits too is named, and waits no more', () =>
     assert.equal(scene.sql('SELECT 1 FROM page').length, 160);
   }));
 
-test('a link that is twice in its line, or in a stray block though it is settled, is visited once', () =>
+test('a link that is twice in its queue, or in a stray block though it is settled, is visited once', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
     scene.sql('INSERT INTO block (read_to, via, links) VALUES (0, ?, ?)', '', `1 0 0 0 ${page.url}\n`);
     scene.sql(
-      'UPDATE block SET links = links || substr(links, 1, instr(links, char(10))) WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)',
+      'UPDATE block SET links = links || substr(links, 1, instr(links, char(10))) WHERE id = (SELECT CAST(queue AS INTEGER) FROM site WHERE id = 3)',
     );
-    assert.deepEqual((await scene.verify()).found.byKind, { 'link-twice': 1, 'line-broken': 1, counter: 2 });
+    assert.deepEqual((await scene.verify()).found.byKind, { 'link-twice': 1, 'queue-broken': 1, counter: 2 });
     await assertRepairs(scene);
     assert.equal(scene.sql('SELECT 1 FROM page').length, 160);
   }));
 
-test('a long line is laid anew with all its links, in their order', () =>
+test('a long queue is laid anew with all its links, in their order', () =>
   open(async (scene) => {
     const store = openMade({ dir: scene.dir, fileBytesMax: FILE_BYTES_MAX });
     const links = Array.from({ length: 400 }, (_, n) =>
@@ -180,10 +186,10 @@ test('a long line is laid anew with all its links, in their order', () =>
     ); // a block each, most of them in packs
     await store.admit(links);
     await store.close();
-    const before = lineOf(scene, 's2.example');
-    scene.sql("UPDATE site SET line = line || ' 9999' WHERE name = 's2.example'");
+    const before = await queueOf(scene, 's2.example');
+    scene.sql("UPDATE site SET queue = queue || ' 9999' WHERE name = 's2.example'");
     await scene.verify(true);
-    assert.deepEqual(lineOf(scene, 's2.example'), before);
+    assert.deepEqual(await queueOf(scene, 's2.example'), before);
     assert.deepEqual(
       before.slice(-400),
       links.map(({ url }) => url),
@@ -191,30 +197,27 @@ test('a long line is laid anew with all its links, in their order', () =>
     await assertGoesOn(scene);
   }));
 
-test('pages that must be fetched again come first in their line, in their old order', () =>
+test('pages that must be fetched again come first in their queue, in their old order', () =>
   open(async (scene) => {
     const file = scene.files().at(-1)!;
     const pages = scene.sql(
-      "SELECT url FROM page JOIN site ON site.id = page.site WHERE file = ? AND name = 's3.example' ORDER BY offset",
+      "SELECT url FROM page JOIN site ON site.id = page.site WHERE warc_file = ? AND name = 's3.example' ORDER BY warc_offset",
       file,
     ) as { url: string }[];
-    const before = lineOf(scene, 's3.example');
+    const before = await queueOf(scene, 's3.example');
     assert.ok(pages.length > 1 && before.length > 1);
     rmSync(scene.path(file));
     await scene.verify(true);
-    assert.deepEqual(lineOf(scene, 's3.example'), [...pages.map(({ url }) => url), ...before]);
+    assert.deepEqual(await queueOf(scene, 's3.example'), [...pages.map(({ url }) => url), ...before]);
   }));
 
-const lineOf = (scene: Scene, site: string): string[] => {
-  const db = new DatabaseSync(join(scene.dir, 'crawl.db'), { readOnly: true });
-  try {
-    return [
-      ...unsettledLinks(preparing(db), db.prepare(`${SITE_LINE_SQL} WHERE name = ?`).get(site) as unknown as SiteLine),
-    ].map(({ url }) => url);
-  } finally {
-    db.close();
-  }
-};
+const queueOf = (scene: Scene, site: string): Promise<string[]> =>
+  lookAt(scene.dir, async (crawl) => {
+    const urls: string[] = [];
+    for await (const found of crawl.walk(['sites']))
+      if (found.kind === 'queue' && found.site === site) urls.push(...found.links.map(({ link: { url } }) => url));
+    return urls;
+  });
 
 test('links that the log of known URLs lacks are named and added', () =>
   open(async (scene) => {
@@ -231,7 +234,7 @@ for (const [what, plant] of [
   ['adds to', (scene: Scene) => scene.sql('DELETE FROM seen WHERE id = (SELECT max(id) FROM seen)')],
   [
     'takes from',
-    (scene: Scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(line AS INTEGER) FROM site WHERE id = 3)'),
+    (scene: Scene) => scene.sql('DELETE FROM block WHERE id = (SELECT CAST(queue AS INTEGER) FROM site WHERE id = 3)'),
   ],
 ] as const) {
   test(`a repair that ${what} the log of known URLs gives up its snapshot; any other leaves it`, () =>
@@ -264,5 +267,12 @@ test('counters that differ from the rows are named and corrected', () =>
         'the counter "archivedBytes" says 7, but there are N',
       ],
     );
+    await assertRepairs(scene);
+  }));
+
+test('a counter that is far too high is named like any other, and costs no memory', () =>
+  open(async (scene) => {
+    scene.tally((tally) => (tally.waiting = 1e15));
+    assert.match(namedIn(await scene.verify()).join('\n'), /^the counter "waiting" says 1,000,000,000,000,000, but/);
     await assertRepairs(scene);
   }));

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readIdentity, writeIdentity } from '../src/crawl/folder.ts';
 import type { Keep } from '../src/model/settings.ts';
-import { openSqliteReader } from '../src/store/sqlite/reader.ts';
 import { ALL_SHARDS } from './contract/store-scene.ts';
 import { openMade, settleAll } from './support/made-crawl.ts';
+import { lookAt } from './support/sqlite-place.ts';
 import {
   assertGoesOn,
   assertRepairs,
@@ -19,6 +19,7 @@ import {
   namedIn,
   snapshotOf,
   type Scene,
+  type StoredPage,
 } from './support/verify-scene.ts';
 
 const { open, remove } = await makeScene();
@@ -53,10 +54,10 @@ for (const [first, then] of [
         await goOn(scene, then);
         assert.deepEqual((await scene.verify()).found.named, []);
         // What was kept is still checked.
-        const [{ file, offset, url }] = scene.sql(
-          "SELECT file, offset, url FROM page WHERE file IS NOT NULL AND digest <> '' ORDER BY id LIMIT 1 OFFSET 3",
-        ) as [{ file: string; offset: number; url: string }];
-        scene.flip(file, offset + 100);
+        const [{ warc_file, warc_offset, url }] = scene.sql(
+          "SELECT * FROM page WHERE warc_file IS NOT NULL AND digest <> '' ORDER BY id LIMIT 1 OFFSET 3",
+        ) as [StoredPage];
+        scene.flip(warc_file, warc_offset + 100);
         assert.deepEqual(
           (await scene.verify()).found.named.map((damage) => damage.url),
           [url],
@@ -90,9 +91,9 @@ test("a flipped byte in a page's text is found where only the text is kept", asy
   try {
     await made.open(async (scene) => {
       const page = scene.pageIn(scene.files()[1]!);
-      scene.flip(page.file, page.offset + 60);
+      scene.flip(page.warc_file, page.warc_offset + 60);
       const [says] = namedIn(await scene.verify());
-      assert.match(says!, new RegExp(`offset ${page.offset}: .* it belongs to ${page.url}$`));
+      assert.match(says!, new RegExp(`offset ${page.warc_offset}: .* it belongs to ${page.url}$`));
       await assertRepairs(scene, 'text');
     });
   } finally {
@@ -103,19 +104,17 @@ test("a flipped byte in a page's text is found where only the text is kept", asy
 test('a flipped byte is named with its file, offset and page, and only that page is fetched again', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
-    scene.flip(page.file, page.offset + 100);
+    scene.flip(page.warc_file, page.warc_offset + 100);
     assert.deepEqual(namedIn(await scene.verify()), [
-      `${page.file} offset ${page.offset}: a record cannot be read: its checksum does not match: it belongs to ${page.url}`,
+      `${page.warc_file} offset ${page.warc_offset}: a record cannot be read: its checksum does not match: it belongs to ${page.url}`,
     ]);
     const report = await scene.verify(true);
     assert.equal(report.repaired?.[0], '1 page waits again');
-    const reader = openSqliteReader(join(scene.dir, 'crawl.db'));
-    const site = new URL(page.url).host;
-    assert.deepEqual([reader.isWaiting(page.url, site), reader.page(page.url, site)], [true, null]);
-    reader.close();
+    const view = await lookAt(scene.dir, (crawl) => crawl.link(page.url, new URL(page.url).host));
+    assert.deepEqual([view.state, view.page], ['waiting', null]);
     assert.match(
       readFileSync(join(scene.dir, 'dead-records.txt'), 'utf8'),
-      new RegExp(`^${page.file}\t${page.offset}\t${page.group_length}\tdamaged: ${page.url}$`, 'm'),
+      new RegExp(`^${page.warc_file}\t${page.warc_offset}\t${page.warc_group_length}\tdamaged: ${page.url}$`, 'm'),
     );
     await assertGoesOn(scene);
   }));
@@ -123,11 +122,11 @@ test('a flipped byte is named with its file, offset and page, and only that page
 test('a page whose request was damaged is fetched again as a whole', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
-    scene.flip(page.file, page.offset + page.length + 50);
+    scene.flip(page.warc_file, page.warc_offset + page.warc_length + 50);
     const { found } = await scene.verify();
     assert.deepEqual(
       found.named.map(({ kind, file, offset, url }) => ({ kind, file, offset, url })),
-      [{ kind: 'record-damaged', file: page.file, offset: page.offset + page.length, url: page.url }],
+      [{ kind: 'record-damaged', file: page.warc_file, offset: page.warc_offset + page.warc_length, url: page.url }],
     );
     await assertRepairs(scene);
   }));
@@ -135,12 +134,14 @@ test('a page whose request was damaged is fetched again as a whole', () =>
 test('a robots.txt that was damaged costs no page', () =>
   open(async (scene) => {
     // What lies between two pages is the robots.txt of the second.
-    const pages = scene.sql('SELECT * FROM page WHERE file = ? ORDER BY offset', scene.files()[1]!) as {
-      offset: number;
-      group_length: number;
-    }[];
-    const n = pages.findIndex((page, i) => i > 0 && pages[i - 1]!.offset + pages[i - 1]!.group_length < page.offset);
-    const offset = pages[n - 1]!.offset + pages[n - 1]!.group_length;
+    const pages = scene.sql(
+      'SELECT * FROM page WHERE warc_file = ? ORDER BY warc_offset',
+      scene.files()[1]!,
+    ) as StoredPage[];
+    const n = pages.findIndex(
+      (page, i) => i > 0 && pages[i - 1]!.warc_offset + pages[i - 1]!.warc_group_length < page.warc_offset,
+    );
+    const offset = pages[n - 1]!.warc_offset + pages[n - 1]!.warc_group_length;
     scene.flip(scene.files()[1]!, offset + 100);
     assert.match(
       namedIn(await scene.verify()).join('\n'),
@@ -153,35 +154,35 @@ test('a robots.txt that was damaged costs no page', () =>
   }));
 
 const SHORTER: Readonly<Record<string, (scene: Scene, file: string) => void>> = {
-  'in the middle of a record': (scene, file) => truncateSync(scene.path(file), scene.pageIn(file).offset + 200),
+  'in the middle of a record': (scene, file) => truncateSync(scene.path(file), scene.pageIn(file).warc_offset + 200),
   'between two records of a page': (scene, file) =>
-    truncateSync(scene.path(file), scene.pageIn(file).offset + scene.pageIn(file).length),
+    truncateSync(scene.path(file), scene.pageIn(file).warc_offset + scene.pageIn(file).warc_length),
   'at the end of a page': (scene, file) =>
-    truncateSync(scene.path(file), scene.pageIn(file).offset + scene.pageIn(file).group_length),
+    truncateSync(scene.path(file), scene.pageIn(file).warc_offset + scene.pageIn(file).warc_group_length),
   'to nothing': (scene, file) => truncateSync(scene.path(file), 0),
   'in its opening record': (scene, file) => truncateSync(scene.path(file), 40),
   'by zeros instead of its end': (scene, file) => {
     const bytes = readFileSync(scene.path(file));
-    writeFileSync(scene.path(file), bytes.fill(0, scene.pageIn(file).offset + 200));
+    writeFileSync(scene.path(file), bytes.fill(0, scene.pageIn(file).warc_offset + 200));
   },
 };
 
 for (const [where, shorten] of Object.entries(SHORTER)) {
-  test(`the last file, cut ${where}, is named with the pages it lost, and goes on behind its last whole record`, () =>
+  test(`the last file, cut ${where}, is named with the pages it lost, and goes on after its last whole record`, () =>
     open(async (scene) => {
       const file = scene.files().at(-1)!;
       const { size } = statSync(scene.path(file));
       const lost = scene.pageIn(file);
-      const last = scene.sql('SELECT * FROM page WHERE file = ? ORDER BY offset DESC LIMIT 1', file)[0] as {
-        offset: number;
-        url: string;
-      };
+      const last = scene.sql(
+        'SELECT * FROM page WHERE warc_file = ? ORDER BY warc_offset DESC LIMIT 1',
+        file,
+      )[0] as StoredPage;
       shorten(scene, file);
       const { found } = await scene.verify();
       if (statSync(scene.path(file)).size < size)
         assert.match(found.named[0]!.says, /has [\d,]+ bytes, but [\d,]+ were settled$/);
       if (where !== 'at the end of a page') assert.ok(found.named.some(({ url }) => url === lost.url));
-      assert.ok(found.named.some(({ url, offset }) => url === last.url && offset === last.offset));
+      assert.ok(found.named.some(({ url, offset }) => url === last.url && offset === last.warc_offset));
       assert.equal(found.advice.length, 0);
       await assertRepairs(scene);
       assert.throws(() => readFileSync(join(scene.dir, 'dead-records.txt')), { code: 'ENOENT' }); // cut off, not listed
@@ -192,14 +193,14 @@ test('a file in the middle that was cut keeps what is left of it', () =>
   open(async (scene) => {
     const file = scene.files()[2]!;
     const page = scene.pageIn(file);
-    truncateSync(scene.path(file), page.offset + 10);
+    truncateSync(scene.path(file), page.warc_offset + 10);
     assert.ok(
       (await scene.verify()).found.named.some(
-        ({ url, says }) => url === page.url && says.startsWith(`${file} offset ${page.offset}: `),
+        ({ url, says }) => url === page.url && says.startsWith(`${file} offset ${page.warc_offset}: `),
       ),
     );
     await assertRepairs(scene);
-    assert.equal(statSync(scene.path(file)).size, page.offset + 10);
+    assert.equal(statSync(scene.path(file)).size, page.warc_offset + 10);
   }));
 
 for (const [which, n] of [
@@ -210,7 +211,9 @@ for (const [which, n] of [
   test(`the ${which} file, deleted, is named with all its pages`, () =>
     open(async (scene) => {
       const file = scene.files().at(n)!;
-      const pages = scene.sql('SELECT url FROM page WHERE file = ? ORDER BY offset', file) as { url: string }[];
+      const pages = scene.sql('SELECT url FROM page WHERE warc_file = ? ORDER BY warc_offset', file) as {
+        url: string;
+      }[];
       rmSync(scene.path(file));
       const { found } = await scene.verify();
       assert.equal(found.named[0]!.says, `${file} is missing, though its pages are settled`);
@@ -236,7 +239,7 @@ test('a file that is gone is named by its number where no page tells of it', () 
   open(async (scene) => {
     const file = scene.files()[3]!;
     rmSync(scene.path(file));
-    scene.sql('DELETE FROM page WHERE file = ?', file);
+    scene.sql('DELETE FROM page WHERE warc_file = ?', file);
     assert.ok(
       namedIn(await scene.verify()).includes('gossamer-*-00003.warc.gz is missing, though its pages are settled'),
     );
@@ -277,14 +280,14 @@ test('leases, an unsettled end and a file begun after it are left by a kill, and
 test('a repair that was killed after its transaction can be made again', () =>
   open(async (scene) => {
     const page = scene.pageIn(scene.files()[1]!);
-    scene.flip(page.file, page.offset + 100);
-    const damaged = readFileSync(scene.path(page.file));
+    scene.flip(page.warc_file, page.warc_offset + 100);
+    const damaged = readFileSync(scene.path(page.warc_file));
     await scene.verify(true);
     rmSync(join(scene.dir, 'dead-records.txt')); // written after it, and the bytes are filled last
-    writeFileSync(scene.path(page.file), damaged);
+    writeFileSync(scene.path(page.warc_file), damaged);
     assert.match(
       namedIn(await scene.verify()).join('\n'),
-      new RegExp(`^${page.file} offset ${page.offset}: .*: it belongs to no page$`, 'm'),
+      new RegExp(`^${page.warc_file} offset ${page.warc_offset}: .*: it belongs to no page$`, 'm'),
     );
     await assertRepairs(scene);
   }));
@@ -297,7 +300,7 @@ test('a record without a page is named, and its link waits again', () =>
     assert.ok(
       found.named.some(
         ({ kind, file, offset, url }) =>
-          kind === 'record-orphan' && file === page.file && offset === page.offset && url === page.url,
+          kind === 'record-orphan' && file === page.warc_file && offset === page.warc_offset && url === page.url,
       ),
     );
     assert.ok(found.named.some(({ says }) => says.startsWith('1 known URL is neither waiting')));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createVisitTimes, visitCallsMsMax } from '../src/threads/visit-times.ts';
+import { createVisitTimes, visitRequestsMsMax } from '../src/threads/visit-times.ts';
 import { createManualClock } from './support/manual-clock.ts';
 
 test('the longest visit is known while it is still under way, and remembered after its end', async () => {
@@ -19,21 +19,21 @@ test('the longest visit is known while it is still under way, and remembered aft
   resolve();
   await hung;
   clock.advance(100_000);
-  assert.deepEqual([times.longestVisitMs(), times.longestCallMs()], [9_000, 0]);
+  assert.deepEqual([times.longestVisitMs(), times.longestRequestMs()], [9_000, 0]);
 });
 
 test('a visit that fails is timed too, and its error goes on', async () => {
   const clock = createManualClock();
   const times = createVisitTimes(clock);
-  const broken = times.timed('call', async () => {
+  const broken = times.timed('request', async () => {
     clock.advance(700);
     throw new Error('broken');
   });
   await assert.rejects(broken, /broken/);
   clock.advance(5_000);
-  assert.equal(times.longestCallMs(), 700);
+  assert.equal(times.longestRequestMs(), 700);
 });
 
 test('a visit may send for as long as robots.txt, its five redirects and the page may take', () => {
-  assert.equal(visitCallsMsMax({ timeoutMs: 10_000 }), 70_000);
+  assert.equal(visitRequestsMsMax({ timeoutMs: 10_000 }), 70_000);
 });

@@ -8,7 +8,7 @@ import { connect as tlsConnect, createServer as createTlsServer } from 'node:tls
 import { selfSigned } from '../src/world/certificate.ts';
 
 describe('the certificate', () => {
-  test('a caller that trusts it can verify a listed name, and no other', async () => {
+  test('a client that trusts it can verify a listed name, and no other', async () => {
     const { key, cert } = selfSigned(['rose.test', '*.fern.test']);
     const server = createTlsServer({ key, cert }, (socket) => socket.end('hello')).listen(0, '127.0.0.1');
     server.on('tlsClientError', () => {});

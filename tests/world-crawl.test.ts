@@ -6,21 +6,21 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { tinyPlan } from '../src/world/presets.ts';
 import { type ServedWorld, serveWorld } from '../src/world/serve.ts';
 import { createWorld } from '../src/world/world.ts';
-import { callWorld as call, type Reply } from './support/world-call.ts';
+import { requestWorld, type Reply } from './support/world-request.ts';
 
 /** A crawl in few lines: one page after the other, links by expression, rules by prefix. */
 const simpleCrawl = async (server: ServedWorld, seeds: readonly string[]): Promise<Set<string>> => {
   const answered = new Set<string>();
   const open = seeds.map((line) => ({ url: line.includes('://') ? line : `https://${line}/`, hops: 0 }));
   for (const line of seeds) {
-    const fails = !line.includes('://') && (await call(`https://${line}/robots.txt`, server)).status === 0;
+    const fails = !line.includes('://') && (await requestWorld(`https://${line}/robots.txt`, server)).status === 0;
     if (fails) open.push({ url: `http://${line}/`, hops: 0 });
   }
   const seen = new Set<string>(open.map(({ url }) => url));
   const robots = new Map<string, string | null>();
   const rulesOf = async (origin: string): Promise<string | null> => {
-    let reply = await call(`${origin}/robots.txt`, server);
-    for (let at = `${origin}/robots.txt`; reply.status === 301; reply = await call(at, server))
+    let reply = await requestWorld(`${origin}/robots.txt`, server);
+    for (let at = `${origin}/robots.txt`; reply.status === 301; reply = await requestWorld(at, server))
       at = new URL(String(reply.headers.location), at).href;
     if (reply.status >= 500 || reply.fault !== '') return null;
     return reply.status === 200 ? reply.body.toString().replace(/^\ufeff/, '') : '';
@@ -42,8 +42,8 @@ const simpleCrawl = async (server: ServedWorld, seeds: readonly string[]): Promi
         (rule === '/*?*session=' && path.includes('session=')),
     );
     if (forbidden && !path.startsWith('/private/open/')) continue;
-    let reply = await call(step.url, server);
-    if (reply.headers['retry-after']) reply = await call(step.url, server);
+    let reply = await requestWorld(step.url, server);
+    if (reply.headers['retry-after']) reply = await requestWorld(step.url, server);
     if ((reply.fault !== '' && reply.fault !== 'cut') || reply.status >= 500) continue;
     answered.add(step.url);
     const follow = (href: string, base: URL, hops: number): void => {

@@ -17,7 +17,7 @@ const WITHIN = 0.12;
 const sampled = (world: World): Site[] =>
   Array.from({ length: SAMPLE }, (_, n) => world.sites[(n * STRIDE) % world.sites.length] as Site);
 const frontPage = (world: World, { hosts, scheme }: Site): Buffer =>
-  Buffer.from(world.answer({ scheme, host: hosts[0] as string, path: '/' }).body);
+  Buffer.from(world.responseTo({ scheme, host: hosts[0] as string, path: '/' }).body);
 const mean = (numbers: readonly number[]): number => numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] as number;
 

@@ -11,7 +11,7 @@ import { demoPlan, tinyPlan } from '../src/world/presets.ts';
 import { curiosOf, oddities } from '../src/world/oddities.ts';
 import { createWorld } from '../src/world/world.ts';
 import { serveWorld } from '../src/world/serve.ts';
-import { callWorld, type Reply } from './support/world-call.ts';
+import { requestWorld, type Reply } from './support/world-request.ts';
 
 /** Twice the sites of the tiny plan: enough for every trait. */
 const widePlan = { ...tinyPlan, sites: 24, pages: 260 };
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => served.close());
 
-const call = (address: string, server = served): Promise<Reply> => callWorld(address, server);
+const request = (address: string, server = served): Promise<Reply> => requestWorld(address, server);
 
 const carriers = (of: World): number => of.sites.filter((site) => site.ordinal >= 0).length;
 
@@ -42,14 +42,14 @@ const siteWith = (trait: string) => {
 };
 
 describe('the model', () => {
-  test('the same plan gives the same sites, answers and reachable pages, another seed gives others', () => {
+  test('the same plan gives the same sites, responses and reachable pages, another seed gives others', () => {
     const again = createWorld(widePlan);
     assert.deepEqual(again.seeds(), world.seeds());
     assert.deepEqual(again.reachable(), world.reachable());
     for (const url of [...world.reachable().pages].slice(0, 100)) {
       const { protocol, host, pathname, search } = new URL(url);
       const request = { scheme: protocol === 'https:' ? 'https' : 'http', host, path: pathname + search } as const;
-      assert.deepEqual(again.answer(request), world.answer(request));
+      assert.deepEqual(again.responseTo(request), world.responseTo(request));
     }
     assert.notDeepEqual(createWorld({ ...widePlan, seed: 8 }).seeds(), world.seeds());
   });
@@ -113,12 +113,16 @@ describe('the server', () => {
     const { pages } = world.reachable();
     for (const url of pages) {
       const { protocol, host, pathname, search } = new URL(url);
-      const answer = world.answer({ scheme: protocol === 'https:' ? 'https' : 'http', host, path: pathname + search });
-      if (answer.once || answer.delivery === 'endless') continue;
-      const reply = await call(url);
-      assert.deepEqual([reply.status, reply.fault], [answer.status, ''], url);
-      assert.ok(reply.body.equals(answer.body), url);
-      for (const [name, value] of Object.entries(answer.headers)) assert.equal(reply.headers[name], value, url);
+      const expected = world.responseTo({
+        scheme: protocol === 'https:' ? 'https' : 'http',
+        host,
+        path: pathname + search,
+      });
+      if (expected.once || expected.delivery === 'endless') continue;
+      const reply = await request(url);
+      assert.deepEqual([reply.status, reply.fault], [expected.status, ''], url);
+      assert.ok(reply.body.equals(expected.body), url);
+      for (const [name, value] of Object.entries(expected.headers)) assert.equal(reply.headers[name], value, url);
     }
   });
 
@@ -145,43 +149,43 @@ describe('the server', () => {
   test('what fails in the model fails on the wire', async () => {
     for (const url of world.reachable().failing) {
       if (world.siteOf(new URL(url).host)?.trait === 'hang') continue; // the next test
-      const reply = await call(url);
+      const reply = await request(url);
       // Behind a robots.txt that fails, a page itself may be fine.
-      const robots = await call(new URL('/robots.txt', url).href);
+      const robots = await request(new URL('/robots.txt', url).href);
       assert.ok(reply.fault !== '' || reply.status >= 500 || robots.status >= 500, `${url} ${reply.status}`);
     }
   });
 
   test('faults are of the kind described', async () => {
-    assert.equal((await call(curioUrl('reset'))).status, 0);
-    assert.match((await call(curioUrl('not-http'))).fault, /^HPE_/);
-    const half = await call(curioUrl('truncated'));
+    assert.equal((await request(curioUrl('reset'))).status, 0);
+    assert.match((await request(curioUrl('not-http'))).fault, /^HPE_/);
+    const half = await request(curioUrl('truncated'));
     assert.ok(half.fault !== '' && half.status === 200 && half.body.length < Number(half.headers['content-length']));
-    assert.equal((await call(curioUrl('endless'))).fault, 'cut');
-    assert.equal((await call(curioUrl('error-500'))).status, 500);
-    assert.equal((await call(`${siteWith('all-reset').origin}/robots.txt`)).status, 0);
-    assert.equal((await call(`${siteWith('tls-refused').origin}/`)).status, 0);
-    assert.equal((await call(`${siteWith('slow').origin}/`)).status, 200);
+    assert.equal((await request(curioUrl('endless'))).fault, 'cut');
+    assert.equal((await request(curioUrl('error-500'))).status, 500);
+    assert.equal((await request(`${siteWith('all-reset').origin}/robots.txt`)).status, 0);
+    assert.equal((await request(`${siteWith('tls-refused').origin}/`)).status, 0);
+    assert.equal((await request(`${siteWith('slow').origin}/`)).status, 200);
     const leafOf = (trait: string): string => {
       const { origin } = siteWith(trait);
       const leaf = [...world.reachable().failing].find((url) => url.startsWith(origin) && url !== `${origin}/`);
       assert.ok(leaf, `${trait} has no failing leaf`);
       return leaf;
     };
-    assert.match((await call(leafOf('garbage'))).fault, /^HPE_/);
+    assert.match((await request(leafOf('garbage'))).fault, /^HPE_/);
     // The server answers in the order in which requests come: later ones are answered, this one is not.
     const leaf = leafOf('hang');
-    const hanging = call(leaf);
-    for (let later = 0; later < 3; later++) assert.equal((await call(`${new URL(leaf).origin}/`)).status, 200);
+    const hanging = request(leaf);
+    for (let later = 0; later < 3; later++) assert.equal((await request(`${new URL(leaf).origin}/`)).status, 200);
     assert.equal(await Promise.race([hanging, Promise.resolve('still waits')]), 'still waits');
   });
 
   test('a site that speaks http only resets TLS, and the walk expects the fallback', async () => {
     const bare = world.seeds().find((line) => !line.includes('://') && world.refusesTls(line));
     assert.ok(bare, 'no bare seed refuses TLS');
-    assert.equal((await call(`https://${bare}/`)).status, 0);
+    assert.equal((await request(`https://${bare}/`)).status, 0);
     assert.ok(!served.record.requests.some((seen) => seen.host === bare && seen.scheme === 'https'), 'TLS came about');
-    assert.equal((await call(`http://${bare}/`)).status, 200);
+    assert.equal((await request(`http://${bare}/`)).status, 200);
     assert.ok(world.reachable().failing.has(`https://${bare}/`) && world.reachable().pages.has(`http://${bare}/`));
   });
 
@@ -192,9 +196,9 @@ describe('the server', () => {
         ['busy-503', 503],
         ['busy-429', 429],
       ] as const) {
-        const busy = await call(curioUrl(name), fresh);
+        const busy = await request(curioUrl(name), fresh);
         assert.deepEqual([busy.status, busy.headers['retry-after']], [status, '1']);
-        assert.equal((await call(curioUrl(name), fresh)).status, 200);
+        assert.equal((await request(curioUrl(name), fresh)).status, 200);
       }
       assert.equal(fresh.record.requests.filter((seen) => seen.whole).length, 2);
     } finally {
@@ -204,7 +208,7 @@ describe('the server', () => {
 
   test('bodies come in the encodings and charsets they name', async () => {
     const text = async (name: string, charset: string): Promise<string> =>
-      new TextDecoder(charset).decode((await call(curioUrl(name))).body);
+      new TextDecoder(charset).decode((await request(curioUrl(name))).body);
     const charsets = {
       'windows-1251': 'windows-1251',
       'shift-jis': 'shift_jis',
@@ -220,26 +224,26 @@ describe('the server', () => {
       ['deflate', inflateSync],
       ['brotli', brotliDecompressSync],
     ] as const) {
-      assert.match(open((await call(curioUrl(name))).body).toString(), /<title>a body in/);
+      assert.match(open((await request(curioUrl(name))).body).toString(), /<title>a body in/);
     }
-    const bomb = (await call(curioUrl('gzip-bomb'))).body;
+    const bomb = (await request(curioUrl('gzip-bomb'))).body;
     assert.ok(bomb.length < 64 * 1024 && gunzipSync(bomb).length > 16 * 1024 ** 2);
   });
 
   test('robots.txt is as each trait says', async () => {
-    const robots = async (trait: string): Promise<Reply> => call(`${siteWith(trait).origin}/robots.txt`);
+    const robots = async (trait: string): Promise<Reply> => request(`${siteWith(trait).origin}/robots.txt`);
     assert.equal((await robots('robots-500')).status, 500);
     assert.match((await robots('crawl-delay')).body.toString(), /^Crawl-delay: 0\.3$/m);
     const huge = (await robots('robots-huge')).body;
     assert.ok(huge.length > 500 * 1024 && huge.subarray(0, 3).toString('hex') === 'efbbbf');
     const away = String((await robots('robots-moved-away')).headers.location);
     assert.notEqual(world.siteOf(new URL(away).host), world.siteOf(new URL(siteWith('robots-moved-away').origin).host));
-    assert.match((await call(away)).body.toString(), /Disallow: \/private\//);
+    assert.match((await request(away)).body.toString(), /Disallow: \/private\//);
     const plain = new Set(
       await Promise.all(
         world.sites
           .filter((s) => s.trait === 'plain')
-          .map(async (s) => (await call(`${s.scheme}://${s.hosts[0]}/robots.txt`)).status),
+          .map(async (s) => (await request(`${s.scheme}://${s.hosts[0]}/robots.txt`)).status),
       ),
     );
     assert.deepEqual([...plain].sort(), [200, 403, 404]);

@@ -7,13 +7,14 @@ import { EXIT_CODES } from '../src/cli/command.ts';
 import { FILE_NAMES } from '../src/cli/config-file.ts';
 import { helpOf } from '../src/cli/help.ts';
 import { writeDefault } from '../src/cli/setting-flags.ts';
-import { COLUMN_KINDS, LINK_COLUMNS, PAGE_COLUMNS, type Column } from '../src/crawl/export/columns.ts';
+import { COLUMN_KINDS, LINK_COLUMNS, PAGE_TABLE, type Column } from '../src/crawl/export/columns.ts';
 import { OPEN_REASONS } from '../src/crawl/explain/reasons.ts';
 import { FAILURES } from '../src/model/exchange.ts';
 import { ANSWERED_OUTCOMES, HOOK_REFUSALS, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../src/model/outcome.ts';
 import { SETTING_NAMES, SETTINGS } from '../src/model/settings.ts';
 import { fullName, METRIC_NAMES, metricOf, RATE_SECONDS, type Metric } from '../src/observe/metrics/table.ts';
 import { oddities } from '../src/world/oddities.ts';
+import { libraryPage } from './library-reference.ts';
 
 const NOTE = '<!-- Written by `npm run docs` from the tables in the code; do not edit. -->';
 
@@ -89,7 +90,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
     `with those of the one before it. Rates are over ${RATE_SECONDS} s. No label ever holds a site or a URL.\n\n${table(['metric', 'type', 'labels', 'of several threads', 'meaning'], METRIC_NAMES.map(metricRow))}\n`,
   'export.md': () =>
     `# Columns of an export\n\n${NOTE}\n\nWhat \`gossamer export\` writes as Parquet, JSON lines and CSV ([how](../how-to/read-the-results.md#exports)). Names and types stay; new columns come at the end. ` +
-    `In CSV what is null is empty, and a text that a spreadsheet would run as a formula has a \`'\` before it.\n\n## Pages\n\n${columnTable(PAGE_COLUMNS)}\n\n` +
+    `In CSV what is null is empty, and a text that a spreadsheet would run as a formula has a \`'\` before it.\n\n## Pages\n\n${columnTable(PAGE_TABLE)}\n\n` +
     `## Links\n\nWith \`--links\`, for a crawl with \`--keep-links\`: one row per page and target, in the order of the page.\n\n${columnTable(LINK_COLUMNS)}\n\n` +
     `## Types\n\n${table(
       ['type', 'meaning'],
@@ -98,6 +99,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
         says,
       ]),
     )}\n`,
+  'library.md': () => libraryPage(NOTE),
   'small-web.md': () =>
     `# What is odd in the small web\n\n${NOTE}\n\n${table(
       ['name', 'a whole', 'what it is'],

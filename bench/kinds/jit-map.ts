@@ -40,7 +40,7 @@ export const jitMap = (text: string): JitMap => {
   };
 };
 
-/** Of a process that has written none, a map of nothing. */
+/** The map of a process; an empty one when it has written none. */
 export const readJitMap = (path: string): JitMap => jitMap(existsSync(path) ? readFileSync(path, 'utf8') : '');
 
 /** `JS:*'readText file:///…/src/parse/html/text.ts:69:25` -> `readText src/parse/html/text.ts:69` in every tier. */

@@ -35,7 +35,7 @@ const nodes = (patterns: string): RegExp => new RegExp(`^(?:JS|Script|Eval):.* n
 
 const LIBC = /\/(libc|libm|libpthread|ld)[.-][^/]*$/;
 const NODE_BINARY = /\/node[^/]*$/;
-/** With what the compiler puts behind it: `pqdownheap.constprop.0`. */
+/** A C name, with what the compiler appends to it: `pqdownheap.constprop.0`. */
 const C_NAME = /^(?!Builtins_)[A-Za-z_]\w*(\.\w+)*$/;
 
 /**

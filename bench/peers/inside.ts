@@ -23,7 +23,7 @@ export interface Comparison {
   readonly profile: string;
   readonly only: readonly string[];
   readonly secondsMax: number;
-  /** What every answer of the web takes to begin. */
+  /** What every response of the web takes to begin. */
   readonly latencyMs: number;
   /** A folder for what is gone afterwards. */
   readonly temporary: string;
@@ -38,7 +38,7 @@ const TELL_MS = 2_000;
 /** Fewer pages than this share of what was asked for need a word of explanation. */
 const ENOUGH = 0.97;
 
-/** Without iproute2: the flags of the interface, by the two calls that `ip` would make. */
+/** Without iproute2: the flags of the interface, by the two ioctls that `ip` would use. */
 const LOOPBACK_BY_PERL =
   'socket(my $s, 2, 2, 0) or exit 1; my $r = pack("a16s x22", "lo", 0); ' +
   'ioctl($s, 0x8913, $r) or exit 1; my $f = unpack("x16 s", $r); ' +
@@ -187,7 +187,7 @@ const compare = async (comparison: Comparison): Promise<void> => {
   const { ready } = web;
   const opening =
     `${comparison.pages} pages asked of each, of ${ready.about}; ${ready.sites} sites, ${ready.seeds.length} seeds; ` +
-    `${latencyMs === 0 ? 'answers at once' : `${latencyMs} ms before each answer`}, no delay between requests. ` +
+    `${latencyMs === 0 ? 'answers at once' : `${latencyMs} ms before each response`}, no delay between requests. ` +
     `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}) shared with the web, Node ` +
     `${process.version}, one crawler after the other, in a network of its own that has only loopback.`;
   console.log(markdown({ opening, latencyMs, rows }));

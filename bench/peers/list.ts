@@ -17,7 +17,7 @@ export interface Errand {
 export interface Peer {
   readonly name: string;
   readonly source: keyof Sources | null;
-  /** Its name for readers, with its version. */
+  /** The name for readers, with the version. */
   title(sources: Sources): string;
   command(errand: Errand, sources: Sources): { readonly argv: string[]; readonly env?: Record<string, string> };
   /** What a reader of the figures should know: settings, storage. */
@@ -49,7 +49,7 @@ const gossamer: Peer = {
       ...['--max-pages', String(pages), '--allow-private-addresses'],
     ],
   }),
-  about: 'Stores WARC files, a row about every link, and a ledger of all calls, on disk, as it does by default.',
+  about: 'Stores WARC files, a row about every link, and a ledger of all requests, on disk, as it does by default.',
   stops: true,
 };
 

@@ -152,7 +152,7 @@ const sampleTree = (root: number): Sample => {
 
 interface Stat {
   readonly parent: number;
-  /** Its own, and that of the children it has waited for. */
+  /** CPU of the process, and of the children it has waited for. */
   readonly cpuMs: number;
   readonly rssBytes: number;
 }

@@ -96,7 +96,7 @@ const told = (row: Row): string => {
 
 export interface Page {
   readonly opening: string;
-  /** What every answer of the web took to begin. */
+  /** What every response of the web took to begin. */
   readonly latencyMs: number;
   readonly rows: readonly Row[];
 }

@@ -11,10 +11,10 @@ export interface Verdict {
   readonly pages: number;
   /** Requests for anything but a robots.txt. */
   readonly pageRequests: number;
-  /** Those of them whose URL had been asked for before. */
+  /** Requests whose URL had been requested before. */
   readonly duplicates: number;
   readonly robotsRequests: number;
-  /** Those of them whose origin had been asked before. */
+  /** Requests for robots.txt whose origin had been asked before. */
   readonly robotsAgain: number;
   /** Page requests that came before the first robots.txt of their origin had been answered. */
   readonly beforeRobots: number;
@@ -22,7 +22,7 @@ export interface Verdict {
   readonly forbidden: number;
   /** Requests that one site saw at a time, at the most. */
   readonly siteConcurrencyMax: number;
-  /** From the first request to the end of the last answer. */
+  /** From the first request to the end of the last response. */
   readonly wallMs: number;
   readonly userAgents: readonly string[];
 }

@@ -63,7 +63,7 @@ const withPortal = (world: World): World => {
   };
 };
 
-/** Every answer takes that long to begin, as it does on the real web; 0 changes nothing. */
+/** Every response takes that long to begin, as it does on the real web; 0 changes nothing. */
 const withLatency = (world: World, slowMs: number): World => {
   if (slowMs === 0) return world;
   const look: World['look'] = (request) => {

@@ -31,7 +31,7 @@ export interface FileConfig {
 export const FILE_NAMES = {
   dir: 'where the crawl lives',
   seeds: 'a seed file, or a list of seeds; a resume leaves it alone',
-  'exclude-file': 'sites never to call: a domain or a host per line',
+  'exclude-file': 'sites never to visit: a domain or a host per line',
 } as const;
 
 export const CONFIG_FLAG: Flag = {
@@ -88,7 +88,7 @@ const settingNamed = (text: string): SettingName | undefined =>
 const unknownName = ({ name, where }: Entry): UsageError => {
   if (RUN_FLAGS.some((flag) => flag.name === name))
     return new UsageError(`${where}: ${name} is not kept in a file: give --${name} on the command line`);
-  // Those who know the library write maxPages.
+  // People who know the library write maxPages.
   const known = [...SETTING_NAMES.map((one) => SETTINGS[one].flag), ...Object.keys(FILE_NAMES)];
   const setting = SETTING_NAMES.find((one) => one === name);
   const best = setting === undefined ? nearest(name.replace(/^--/, ''), known) : SETTINGS[setting].flag;
@@ -109,7 +109,7 @@ const settingOf = (name: SettingName, { name: written, where, value }: Entry, fo
 const readValue = (name: SettingName, given: Scalar | List): Reading => {
   if (given.kind === 'list') return { why: `takes one value, not a list: ${adviceOf(name)}` };
   const { value, text } = given;
-  // A name with nothing behind it is more likely forgotten than meant to lift a limit.
+  // A name with nothing after it is more likely forgotten than meant to lift a limit.
   if (value === null && text === '') return { why: `has no value: ${adviceOf(name)}` };
   if (value === null && isLimit(name)) return { value };
   switch (SETTINGS[name].kind) {

@@ -24,7 +24,7 @@ export interface Read {
   readonly values: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Every name that stands behind two dashes. */
+/** Every name that may stand after two dashes. */
 export const namesOf = (flags: readonly Flag[]): string[] =>
   flags.flatMap(({ name, negatable }) => (negatable ? [name, `no-${name}`] : [name]));
 

@@ -52,7 +52,7 @@ export const settingsHelp = (): string =>
     ...flagLines(SETTING_FLAGS),
   ].join('\n');
 
-/** Those without a group come last, as they are. */
+/** Flags without a group come last, as they are. */
 const flagLines = (flags: readonly Flag[]): string[] => [
   ...GROUPS.flatMap((group) => {
     const inside = flags.filter((flag) => flag.group === group);

@@ -26,6 +26,9 @@ export const readCount = ({ values }: Read, name: string): number | undefined =>
 export const clean = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]/g, '·');
 
 /** Waits for a reader that is slow; one that stops early (`| head`) ends us quietly. */
-export const print = async (line: string): Promise<void> => {
-  if (line !== '' && !process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+export const print = (line: string): Promise<void> => printText(line === '' ? '' : `${line}\n`);
+
+/** Text that has its line ends already. */
+export const printText = async (text: string): Promise<void> => {
+  if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
 };

@@ -1,6 +1,6 @@
 /** Which settled pages a command is about, as flags. */
 
-import type { PageFilter } from '../frontier/store.ts';
+import type { PageFilter } from '../contract/views.ts';
 import { FAILURES, type FailureCause } from '../model/exchange.ts';
 import { ANSWERED_OUTCOMES, failedName, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../model/outcome.ts';
 import { UsageError } from '../model/read-settings.ts';

@@ -1,6 +1,7 @@
-/** Sites as they are listed: each with what robots.txt says where its next call goes. */
+/** Sites as they are listed: each with what robots.txt says of the origin that is visited next. */
 
-import type { Reader, SiteQuery, SiteView } from '../frontier/store.ts';
+import type { StoredCrawl } from '../contract/stored-crawl.ts';
+import type { SiteQuery, SiteView } from '../contract/views.ts';
 import { robotsStance } from '../politeness/robots.ts';
 import { canonicalize } from '../url/canonical.ts';
 
@@ -9,7 +10,7 @@ import { canonicalize } from '../url/canonical.ts';
  */
 export const RULES_AT_ONCE = 100;
 
-/** A site with what robots.txt says at the origin that its next call asks. */
+/** A site with what robots.txt says at the origin that is visited next. */
 export interface SiteRow {
   readonly view: SiteView;
   readonly now: number;
@@ -17,31 +18,31 @@ export interface SiteRow {
     readonly origin: string;
     readonly state: ReturnType<typeof robotsStance> | 'not-read-yet';
     readonly fetchedAt: number | null;
-    /** Older than a day, or unreadable: it is asked for again before the next call. */
+    /** Older than a day, or unreadable: it is asked for again before the next visit. */
     readonly stale: boolean;
-    /** Of one that is unreadable: the status of its answer, or why there was none. */
+    /** Why it is unreadable: the status of the response, or why there was none. */
     readonly trouble: string | null;
   } | null;
 }
 
-export async function* siteRows(reader: Reader, query: SiteQuery): AsyncGenerator<SiteRow, void, undefined> {
+export async function* siteRows(crawl: StoredCrawl, query: SiteQuery): AsyncGenerator<SiteRow, void, undefined> {
   let views: SiteView[] = [];
-  for await (const view of reader.sites(query)) {
+  for await (const view of crawl.sites(query)) {
     if (views.push(view) < RULES_AT_ONCE) continue;
-    yield* await withRules(reader, views);
+    yield* await withRules(crawl, views);
     views = [];
   }
-  yield* await withRules(reader, views);
+  yield* await withRules(crawl, views);
 }
 
-const withRules = async (reader: Reader, views: readonly SiteView[]): Promise<SiteRow[]> => {
+const withRules = async (crawl: StoredCrawl, views: readonly SiteView[]): Promise<SiteRow[]> => {
   const now = Date.now();
   const origins = views.map(({ next }) => {
     const address = canonicalize(next);
     return typeof address === 'string' ? null : address.origin;
   });
   const asked = [...new Set(origins.filter((origin) => origin !== null))];
-  const records = asked.length === 0 ? [] : await reader.robots(asked);
+  const records = asked.length === 0 ? [] : await crawl.robots(asked);
   const rules = new Map(asked.map((origin, i) => [origin, records[i]]));
   return views.map((view, i) => {
     const origin = origins[i]!;

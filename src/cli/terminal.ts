@@ -6,7 +6,7 @@ export interface Terminal {
   readonly isLive: boolean;
   /** A line that stays, above the block if there is one. */
   print(text: string): void;
-  /** The same for trouble, on the error output. */
+  /** A line that stays and tells of trouble, on the error output. */
   warn(text: string): void;
   /** Draws the block anew; only on a live terminal. */
   draw(lines: readonly string[]): void;

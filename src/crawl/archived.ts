@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRecords, splitHttp } from '../archive/reader.ts';
 import { UsageError } from '../model/read-settings.ts';
-import type { Place } from '../model/settlement.ts';
+import type { WarcPlace } from '../model/page.ts';
 import { decodeBytes } from '../parse/charset.ts';
 import { inflate } from '../parse/inflate.ts';
 import { FILES } from './folder.ts';
@@ -20,13 +20,13 @@ export interface Archived {
 }
 
 /** One part of what was archived of the page there; empty when it was not kept. */
-export const readArchived = (dir: string, place: Place, part: keyof Archived): string => {
-  const path = join(dir, FILES.warc, place.file);
+export const readArchived = (dir: string, place: WarcPlace, part: keyof Archived): string => {
+  const path = join(dir, FILES.warc, place.warc_file);
   if (!existsSync(path))
     throw new UsageError(
-      `${place.file} is not in "${dir}": it is in the directory of another process of this crawl, or was taken away`,
+      `${place.warc_file} is not in "${dir}": it is in the directory of another process of this crawl, or was taken away`,
     );
-  for (const { headers, block } of readRecords(path, place.offset, place.offset + place.groupLength)) {
+  for (const { headers, block } of readRecords(path, place.warc_offset, place.warc_offset + place.warc_group_length)) {
     if (headers['warc-type'] === TYPES[part]) return READERS[part](block);
   }
   return '';

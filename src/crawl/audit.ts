@@ -1,6 +1,7 @@
 /**
  * Was the crawl polite, and was every page allowed? Recomputed from the ledger and the archived robots.txt, without the
- * store: calls and robots.txt files are sorted by site and time, on disk where they are many, and judged as they come.
+ * store: requests and robots.txt files are sorted by site and time, on disk where they are many, and judged as they
+ * come.
  */
 
 import { existsSync } from 'node:fs';
@@ -9,11 +10,11 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LineSorter } from '../lib/sort-lines.ts';
 import { LEDGER_DIR } from '../observe/ledger/format.ts';
-import { kindOf } from '../store/place.ts';
+import { isShared } from '../store/address.ts';
 import { archiveBytes, readArchivedRobots, readRobots } from './audit/archived-robots.ts';
-import { callLines, createSettingsBook, readCall, readSorted, type SettingsBook } from './audit/calls.ts';
+import { createSettingsBook, readRequest, readSorted, requestLines, type SettingsBook } from './audit/requests.ts';
 import { noFindings, type Findings } from './audit/findings.ts';
-import { beginSite, judgeCall, type SiteCourse } from './audit/judge-site.ts';
+import { beginSite, judgeRequest, type SiteCourse } from './audit/judge-site.ts';
 import { keepArchived, type Excuse } from './audit/judge-robots.ts';
 import { createTally, type SiteTally, type Tallying } from './audit/site-tally.ts';
 import { checkFixed, readIdentity, type Identity } from './folder.ts';
@@ -35,7 +36,7 @@ export interface AuditProgress {
 }
 
 export interface AuditReport {
-  readonly calls: number;
+  readonly requests: number;
   readonly visits: number;
   readonly sites: number;
   readonly findings: Findings;
@@ -46,9 +47,9 @@ export interface AuditReport {
   readonly tally: SiteTally | null;
 }
 
-/** Of damage that is named; one file can have little of it. */
+/** Parts that cannot be read that are named; one file can have few of them. */
 const DAMAGE_NAMED_MAX = 100;
-const CALLS_PER_LOOK = 10_000;
+const REQUESTS_PER_LOOK = 10_000;
 
 export const auditCrawl = async (options: AuditOptions): Promise<AuditReport> => {
   const identities = options.dirs.map((dir) => identityOf(dir));
@@ -75,20 +76,20 @@ const identityOf = (dir: string): Identity => {
   return identity;
 };
 
-const isShared = ({ settings }: Identity): boolean => kindOf(knownStore(settings.store)) !== 'sqlite';
+const mayHaveOthers = ({ settings }: Identity): boolean => isShared(knownStore(settings.store));
 
 const missing = (dir: string, identities: readonly Identity[]): string =>
   identities.some(({ settings }) => settings.ledger === 'off')
-    ? `"${dir}" has no ledger: it is off (--ledger off), so the calls of this crawl cannot be audited`
-    : `"${dir}" has no ledger: no call has left yet, the ledger was off, or its folder "${LEDGER_DIR}" was taken away`;
+    ? `"${dir}" has no ledger: it is off (--ledger off), so the requests of this crawl cannot be audited`
+    : `"${dir}" has no ledger: no request was sent yet, the ledger was off, or its folder "${LEDGER_DIR}" was removed`;
 
 const remarksOn = (identities: readonly Identity[], dirs: readonly string[]): string[] => [
   ...(identities.some(({ unnoted }) => unnoted)
-    ? ['the ledger was off in a run of this crawl: calls of that time are not in it']
+    ? ['the ledger was off in a run of this crawl: the requests of that run are not in it']
     : []),
-  ...(dirs.length === 1 && identities.some(isShared)
+  ...(dirs.length === 1 && identities.some(mayHaveOthers)
     ? [
-        `this crawl may have other processes: only the calls of "${dirs[0]}" are judged here; give the directories of all to judge them together`,
+        `this crawl may have other processes: only the requests of "${dirs[0]}" are judged here; give the directories of all to judge them together`,
       ]
     : []),
 ];
@@ -96,7 +97,7 @@ const remarksOn = (identities: readonly Identity[], dirs: readonly string[]): st
 /** Why a robots.txt may have been read though neither ledger nor archive have it. */
 const excuseOf = (identities: readonly Identity[], damage: readonly string[]): Excuse => {
   if (identities.some(({ unnoted }) => unnoted)) return 'ledger-was-off';
-  if (identities.length === 1 && identities.some(isShared)) return 'other-member';
+  if (identities.length === 1 && identities.some(mayHaveOthers)) return 'other-member';
   return damage.length > 0 ? 'archive-damaged' : null;
 };
 
@@ -110,7 +111,7 @@ interface Gathering {
 /** The ledgers first: they say for which product tokens a robots.txt has to be read. */
 const gather = async ({ options: { dirs, site, onProgress }, book, sorter, onDamage }: Gathering): Promise<void> => {
   let read = 0;
-  for (const line of callLines({
+  for (const line of requestLines({
     dirs,
     book,
     site,
@@ -118,7 +119,7 @@ const gather = async ({ options: { dirs, site, onProgress }, book, sorter, onDam
     onProgress: (done, total) => onProgress({ phase: 'ledger', done, total }),
   })) {
     sorter.add(line);
-    if (++read % CALLS_PER_LOOK === 0) await setImmediate();
+    if (++read % REQUESTS_PER_LOOK === 0) await setImmediate();
   }
   const tokens = [...new Set(book.all.map(({ productToken }) => productToken))];
   const total = dirs.reduce((sum, dir) => sum + archiveBytes(dir), 0);
@@ -147,8 +148,8 @@ const judge = async ({
   book,
   sorter,
   excuse,
-}: JudgingAll): Promise<Pick<AuditReport, 'calls' | 'visits' | 'sites' | 'findings' | 'tally'>> => {
-  const sums = { calls: 0, visits: 0, sites: 0 };
+}: JudgingAll): Promise<Pick<AuditReport, 'requests' | 'visits' | 'sites' | 'findings' | 'tally'>> => {
+  const sums = { requests: 0, visits: 0, sites: 0 };
   const findings = noFindings();
   const tallying: Tallying | null = options.site === null ? null : createTally(options.site);
   const judging = { findings, excuse, ...(tallying ? { onGap: tallying.onGap } : {}) };
@@ -166,16 +167,16 @@ const judge = async ({
         close();
         course = beginSite(line.site);
       }
-      if (!line.isCall) {
+      if (!line.isRequest) {
         keepArchived(course.book, readRobots(line));
         continue;
       }
-      const call = readCall(line, book);
-      sums.calls++;
-      tallying?.onCall(call);
-      judgeCall(course, call, judging);
+      const request = readRequest(line, book);
+      sums.requests++;
+      tallying?.onRequest(request);
+      judgeRequest(course, request, judging);
     }
-    options.onProgress({ phase: 'judging', done: sums.calls, total: 0 });
+    options.onProgress({ phase: 'judging', done: sums.requests, total: 0 });
     await setImmediate();
   }
   close();

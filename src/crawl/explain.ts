@@ -1,13 +1,14 @@
 /** Why was this URL not crawled, or when will it be? */
 
-import type { LinkView } from '../frontier/store.ts';
+import type { LinkView } from '../contract/views.ts';
 import type { Link } from '../model/link.ts';
 import { SCOPE_REFUSALS, type ScopeRefusal } from '../model/outcome.ts';
-import type { PlacedPage } from '../model/settlement.ts';
+import type { PageRow } from '../model/page.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
 import { siteOf } from '../url/site.ts';
-import { answerOf, callAtOf } from './explain/answer.ts';
+import { lastFailure } from './all-pages.ts';
+import { answerOf, visitAtOf } from './explain/answer.ts';
 import type { ExplainParts, Found, RobotsAnswer } from './explain/found.ts';
 import { adviceOf, notesOf } from './explain/notes.ts';
 import type { ReasonName } from './explain/reasons.ts';
@@ -24,13 +25,13 @@ export interface Explanation {
   /** Why it is not wanted by the settings now in force; null when it is. */
   readonly scope: ScopeAnswer | null;
   /** When its turn comes, at a guess. */
-  readonly callAt: number | null;
+  readonly visitAt: number | null;
   readonly notes: readonly string[];
   /** Commands that help. */
   readonly advice: readonly string[];
 }
 
-/** A scheme; what has digits behind its colon is a host with a port. */
+/** A scheme; what has digits after its colon is a host with a port. */
 const SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d)/i;
 
 export const explain = async (parts: ExplainParts): Promise<Explanation> => {
@@ -54,7 +55,7 @@ const explainOne = async (parts: ExplainParts, text: string): Promise<Explanatio
     view,
     robots,
     scope,
-    callAt: view.open && view.site && callAtOf(view.open, view.site, found),
+    visitAt: view.open && view.site && visitAtOf(view.open, view.site, found),
     notes: await notesOf(found),
     advice: await adviceOf(found),
   };
@@ -68,18 +69,18 @@ const impossible = (url: string, refusal: ScopeRefusal): Explanation => ({
   view: null,
   robots: null,
   scope: { refusal, says: SCOPE_REFUSALS[refusal] },
-  callAt: null,
+  visitAt: null,
   notes: [],
   advice: [],
 });
 
 const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Promise<Found> => {
-  const { reader, now } = parts;
+  const { crawl, now } = parts;
   const { origin } = address;
   const site = siteOf(address.host);
-  const view = await reader.link(address.url, site);
+  const view = await crawl.link(address.url, site);
   const scope = await scopeNow({ ...parts, address, link: view.open?.link ?? asFound(address, site, view.page) });
-  const records = await reader.robots([origin, originOf(view.site?.next ?? '') ?? origin]);
+  const records = await crawl.robots([origin, originOf(view.site?.next ?? '') ?? origin]);
   const record = records[0]?.verdict === 'trouble' ? null : (records[0] ?? null);
   const robots = record && {
     origin,
@@ -95,7 +96,7 @@ const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Pro
     view,
     scope,
     robots,
-    lastFailure: ailing ? await reader.lastFailure(site) : null,
+    lastFailure: ailing ? await lastFailure(crawl, site) : null,
     unread: (ailing && records.find((one) => one?.verdict === 'trouble')) || null,
   };
   return { ...looked, reason: await reasonOf(looked, record?.verdict === 'too-large') };
@@ -107,7 +108,7 @@ const originOf = (url: string): string | null => {
 };
 
 /** A link that is not known has no depth: it is judged as one that a seed's page has. */
-const asFound = ({ url }: Address, site: string, page: PlacedPage | null): Link => ({
+const asFound = ({ url }: Address, site: string, page: PageRow | null): Link => ({
   url,
   site,
   depth: page?.depth ?? 1,
@@ -119,7 +120,7 @@ const asFound = ({ url }: Address, site: string, page: PlacedPage | null): Link 
 
 /** What a person said comes before what a site says, and that before what only takes time. */
 const reasonOf = async (
-  { view, scope, robots, settings, reader }: Omit<Found, 'reason'>,
+  { view, scope, robots, settings, crawl }: Omit<Found, 'reason'>,
   tooLarge: boolean,
 ): Promise<ReasonName> => {
   const { page, open, site } = view;
@@ -129,9 +130,9 @@ const reasonOf = async (
   if (!open || !site) return 'unknown';
   if (robots && !robots.allowed && !robots.stale) return tooLarge ? 'robots-too-large' : 'robots-denied';
   if (view.state === 'parked') return 'parked';
-  // A site over its budget is held when it is claimed next; from here on its links are not called.
+  // A site over its budget is held when it is claimed next; from here on its links are not visited.
   if (view.state === 'held' || (settings.maxPagesPerSite !== null && site.pages >= settings.maxPagesPerSite))
     return 'held';
-  if (settings.maxPages !== null && (await reader.census()).pages >= settings.maxPages) return 'max-pages';
+  if (settings.maxPages !== null && (await crawl.census()).pages >= settings.maxPages) return 'max-pages';
   return site.failures > 0 ? 'in-trouble' : 'waiting';
 };

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LineSorter } from '../lib/sort-lines.ts';
 import { UsageError } from '../model/read-settings.ts';
-import type { PlacedPage } from '../model/settlement.ts';
+import { isArchived, type PageRow } from '../model/page.ts';
 import { cdxjLine } from './export/cdxj.ts';
-import { LINK_COLUMNS, PAGE_COLUMNS, type Column, type LinkRow } from './export/columns.ts';
+import { LINK_COLUMNS, PAGE_TABLE, type Column, type LinkRow } from './export/columns.ts';
 import { PageRecords } from './export/links.ts';
 import type { Out } from './export/out.ts';
 import { openParquet } from './export/parquet.ts';
@@ -94,7 +94,7 @@ const writerOf = async <Row>(format: RowFormat, columns: readonly Column<Row>[],
 };
 
 const exportPages = async (request: ExportRequest, format: RowFormat): Promise<Exported> => {
-  const writer = await writerOf<PlacedPage>(format, PAGE_COLUMNS, request.out);
+  const writer = await writerOf<PageRow>(format, PAGE_TABLE, request.out);
   let rows = 0;
   for await (const pages of slicesOf(request)) {
     await writer.write(pages);
@@ -141,7 +141,7 @@ const exportIndex = async (request: ExportRequest): Promise<Exported> => {
   try {
     for await (const pages of slicesOf(request)) {
       for (const page of pages) {
-        if (isMixed && page.place && records.hasResponse(page.place) === false) continue;
+        if (isMixed && isArchived(page) && records.hasResponse(page) === false) continue;
         const line = cdxjLine(page);
         if (line === null) continue;
         sorter.add(line);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { replaceFile } from '../lib/replace-file.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Settings } from '../model/settings.ts';
-import { EMBEDDED, withoutPassword } from '../store/place.ts';
+import { EMBEDDED, withoutPassword } from '../store/address.ts';
 import { CANONICAL_VERSION } from '../url/canonical.ts';
 import { HASH_VERSION } from '../url/fingerprint.ts';
 import { SHARDS } from '../url/shard.ts';

@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { settledTotal, type Census } from '../model/census.ts';
 import { ANSWERED_OUTCOMES } from '../model/outcome.ts';
 import type { Board } from '../observe/metrics/board.ts';
-import { readSeries, type LabelValues, type Series } from '../observe/metrics/cells.ts';
+import type { LabelValues, Series } from '../observe/metrics/cells.ts';
 import { combineAll, only, type Asked } from '../observe/metrics/combine.ts';
 import { countDescriptors, type Descriptors } from '../observe/metrics/descriptors.ts';
-import { openRates, type Totals } from '../observe/metrics/rates.ts';
-import { metricOf, type MetricName } from '../observe/metrics/table.ts';
+import { openRates } from '../observe/metrics/rates.ts';
+import { metricOf } from '../observe/metrics/table.ts';
+import { sumOf, totalsOf, type Totals } from '../observe/metrics/totals.ts';
 import { writeMetrics } from '../observe/metrics/text.ts';
 import type { Snapshot } from '../observe/snapshot.ts';
-import type { StoreKind } from '../store/place.ts';
+import type { StoreKind } from '../store/address.ts';
 import { openVitals } from '../threads/vitals.ts';
 import { diskFreeBytes } from './ceilings.ts';
 
@@ -45,7 +46,7 @@ export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metr
   const pages = openRates(() =>
     totalsOf(board, 'pages_total', ({ labels }) => Object.hasOwn(ANSWERED_OUTCOMES, labels.outcome!)),
   );
-  const parsed = openRates(() => totalsOf(board, 'parsed_total', () => true));
+  const parsed = openRates(() => totalsOf(board, 'parsed_total'));
   const descriptors = descriptorLook(board, dir);
   const asked = (): Asked => {
     const { census, phase, restarts, memoryBytes } = snapshot();
@@ -80,21 +81,6 @@ export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metr
   };
 };
 
-const totalsOf = (board: Board, name: MetricName, isCounted: (series: Series) => boolean): Totals => {
-  const { by } = metricOf(name);
-  return Object.fromEntries(
-    board
-      .threads()
-      .filter(({ role }) => by.includes(role))
-      .map((thread) => [
-        thread.name,
-        readSeries(thread.cells, name)
-          .filter(isCounted)
-          .reduce((sum, { cells }) => sum + cells[0]!, 0),
-      ]),
-  );
-};
-
 const perThread = (rates: Totals): Series[] => Object.entries(rates).map(([thread, rate]) => only(rate, { thread }));
 
 const censusSeries = (census: Census): Asked => {
@@ -116,15 +102,13 @@ const censusSeries = (census: Census): Asked => {
 const descriptorLook = (board: Board, dir: string): (() => readonly Series[]) => {
   const stems = STORE_FILES.map((name) => join(realpathSync(dir), name));
   const isOfStore = (path: string): boolean => stems.some((stem) => path.startsWith(stem));
-  const sum = (name: MetricName, isCounted: (series: Series) => boolean): number =>
-    Object.values(totalsOf(board, name, isCounted)).reduce((total, count) => total + count, 0);
   const look = (): Descriptors | null =>
     countDescriptors(
       {
-        http: sum('sockets', ({ labels }) => labels.scheme === 'http'),
-        https: sum('sockets', ({ labels }) => labels.scheme === 'https'),
+        http: sumOf(board, 'sockets', ({ labels }) => labels.scheme === 'http'),
+        https: sumOf(board, 'sockets', ({ labels }) => labels.scheme === 'https'),
         // A database in the directory is no socket.
-        store: sum('store_connections', ({ labels }) => labels.store !== 'sqlite'),
+        store: sumOf(board, 'store_connections', ({ labels }) => labels.store !== 'sqlite'),
       },
       isOfStore,
     );

@@ -6,26 +6,25 @@
  * after, it is moved, and the next run or a resume puts away the rest.
  */
 
-import { join } from 'node:path';
-import { statSync } from 'node:fs';
-import { StoreFault } from '../frontier/store.ts';
+import { StoreFault } from '../contract/fault.ts';
 import { writeBytes } from '../lib/units.ts';
 import { settledTotal, type Census } from '../model/census.ts';
 import { UsageError } from '../model/read-settings.ts';
-import { kindOf, withoutPassword } from '../store/place.ts';
-import type { Piece } from '../store/shared.ts';
-import type { StoreStart } from '../threads/messages.ts';
+import type { Piece } from '../contract/walk.ts';
+import { isShared, withoutPassword } from '../store/address.ts';
+import { bytesNeeded, leftBehind } from '../store/files.ts';
+import type { StorePlace } from '../store/options.ts';
 import { diskFreeBytes } from './ceilings.ts';
-import { checkFixed, FILES, keepIdentity, readIdentity, type Identity } from './folder.ts';
+import { checkFixed, keepIdentity, readIdentity, type Identity } from './folder.ts';
 import { lockCrawl } from './lock.ts';
 import { copyPieces, type MoveProgress } from './migrate/copy.ts';
 import { isSame, isSameCrawl, placesOf, type Places, type Wanted } from './migrate/places.ts';
-import { finishFiles, leftBehind } from './migrate/put-away.ts';
+import { finishFiles } from './migrate/put-away.ts';
 import { openSource, type Source } from './migrate/source.ts';
 import { COPIED_NOTE, openTarget, type Target } from './migrate/target.ts';
 import { DiskError } from './open.ts';
 import { notesOf, tellMoved } from './shared-notes.ts';
-import { knownStore, sharedPlace, storeStart } from './store-place.ts';
+import { knownStore, storePlace } from './store-place.ts';
 
 export type { MoveProgress } from './migrate/copy.ts';
 
@@ -79,15 +78,15 @@ export const migrateCrawl = async (options: MigrateOptions): Promise<Migrated> =
 const move = async (identity: Identity, places: Places, options: MigrateOptions): Promise<Migrated> => {
   const { dir, say } = options;
   const { from, to } = places;
-  if (isSameCrawl(from, to) && kindOf(to.url) !== 'sqlite') {
+  if (isSameCrawl(from, to) && isShared(to.url)) {
     throw new UsageError(
       `the crawl "${from.crawl}" cannot get other shards under the same name in the same store: give it another --name`,
     );
   }
-  const source = await openSource({ dir, from, say });
+  const source = await openSource({ ...from, say });
   try {
     checkRoom(dir, places, source.census);
-    const target = await openTarget({ dir, to, identity, say });
+    const target = await openTarget({ to: { ...to, say }, identity });
     try {
       const moved = withPlace(identity, places);
       if (!(await fill({ source, target, moved, options }))) return { kind: 'stopped' };
@@ -104,7 +103,7 @@ const move = async (identity: Identity, places: Places, options: MigrateOptions)
   }
 };
 
-const sideOf = ({ url, crawl, shards }: StoreStart, census: Census): Side => ({
+const sideOf = ({ url, crawl, shards }: StorePlace, census: Census): Side => ({
   store: withoutPassword(url),
   name: crawl,
   shards,
@@ -115,7 +114,7 @@ const sideOf = ({ url, crawl, shards }: StoreStart, census: Census): Side => ({
 const withPlace = (identity: Identity, { from, to }: Places): Identity => ({
   ...identity,
   fixed: { ...identity.fixed, shards: to.shards },
-  settings: { ...identity.settings, store: withoutPassword(to.url), name: to.crawl, frontier: to.frontier ?? 'store' },
+  settings: { ...identity.settings, store: withoutPassword(to.url), name: to.crawl, frontier: to.frontier },
   movedFrom: { store: withoutPassword(from.url), name: from.crawl, shards: from.shards },
 });
 
@@ -160,21 +159,9 @@ const checkAgrees = (from: Census, to: Census): void => {
   );
 };
 
-/** About what a link and a page take in a database, with their share of the indexes. */
-const LINK_BYTES = 150;
-const PAGE_BYTES = 800;
-
 /** Throws a DiskError when the files of the target would not fit. */
 const checkRoom = (dir: string, { from, to }: Places, census: Census): void => {
-  const kind = kindOf(to.url);
-  const needed =
-    kind === 'postgres'
-      ? 0
-      : kind === 'redis'
-        ? PAGE_BYTES * settledTotal(census)
-        : kindOf(from.url) === 'sqlite'
-          ? statSync(join(dir, FILES.store)).size
-          : LINK_BYTES * (census.waiting + census.parked + census.held) + PAGE_BYTES * settledTotal(census);
+  const needed = bytesNeeded(dir, { from: from.url, to: to.url }, census);
   const free = diskFreeBytes(dir);
   if (free < needed)
     throw new DiskError(
@@ -188,14 +175,8 @@ const finish = async (identity: Identity, { dir, from, say }: MigrateOptions): P
   if (!done.movedFrom) return done;
   const { movedFrom, ...rest } = done;
   const { store, name, shards } = movedFrom;
-  const place = sharedPlace(
-    storeStart(
-      dir,
-      { ...done, fixed: { ...done.fixed, shards }, settings: { ...done.settings, name } },
-      passwordFor(store, from),
-    ),
-    say,
-  );
+  const former = { ...done, fixed: { ...done.fixed, shards }, settings: { ...done.settings, name } };
+  const place = { ...storePlace(dir, former, passwordFor(store, from)), say };
   try {
     await tellMoved(place, `${done.settings.store} as "${done.settings.name}"`);
   } catch (error) {

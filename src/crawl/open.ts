@@ -9,8 +9,9 @@ import { writeBytes } from '../lib/units.ts';
 import { completeSettings, UsageError } from '../model/read-settings.ts';
 import type { FrontierPlace, Settings } from '../model/settings.ts';
 import { checkListen } from '../observe/metrics/serve.ts';
-import { kindOf } from '../store/place.ts';
-import type { StoreStart } from '../threads/messages.ts';
+import { isShared, takesFrontierFiles } from '../store/address.ts';
+import { hasStore } from '../store/files.ts';
+import type { StorePlace } from '../store/options.ts';
 import { SHARDS } from '../url/shard.ts';
 import { checkDescriptors, diskFreeBytes } from './ceilings.ts';
 import { checkFixed, checkNewFolder, FILES, makeFolder, readIdentity, writeIdentity, type Identity } from './folder.ts';
@@ -19,7 +20,7 @@ import { checkLogFile } from './log-path.ts';
 import { lockCrawl, type Lock } from './lock.ts';
 import { finishMove } from './migrate/put-away.ts';
 import { announce, checkNameIsFree, identityIn, takeScope } from './shared-notes.ts';
-import { crawlNameOf, knownStore, newStore, sharedPlace, storeStart } from './store-place.ts';
+import { crawlNameOf, knownStore, newStore, storePlace } from './store-place.ts';
 import { checkSeeds, copySeeds, readExcludeFile, writeExcluded, type SeedSource } from './seeds.ts';
 
 export interface CrawlRequest {
@@ -35,7 +36,7 @@ export interface OpenCrawl {
   readonly dir: string;
   readonly identity: Identity;
   /** With the password of the store, which the identity does not have. */
-  readonly store: StoreStart;
+  readonly store: StorePlace;
   readonly lock: Lock;
 }
 
@@ -50,11 +51,11 @@ const checked = async (settings: Settings): Promise<Settings> => {
         `--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`,
       );
   }
-  if (settings.frontier === 'files' && kindOf(settings.store) !== 'redis')
-    throw new UsageError('--frontier files is for a crawl in Redis: give its address by --store, or leave it away');
+  if (settings.frontier === 'files' && !takesFrontierFiles(settings.store))
+    throw new UsageError('--frontier files is for a crawl in Redis: give its address by --store, or omit it');
   if (settings.keepLinks && settings.keep === 'none')
     throw new UsageError(
-      '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or leave it away',
+      '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or omit it',
     );
   checkDescriptors(settings);
   return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
@@ -84,7 +85,7 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   await checkSeeds(request.seeds, say);
   checkDisk(dir, settings);
-  if (kindOf(url) !== 'sqlite') await checkNameIsFree({ url, crawl: settings.name, shards: SHARDS, say });
+  if (isShared(url)) await checkNameIsFree({ ...newPlace(dir, url, settings.name), say });
   await checkListen(settings.metrics);
   makeFolder(dir);
   const lock = lockCrawl(dir);
@@ -93,8 +94,8 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
     if (excluded !== null) writeExcluded(dir, excluded);
     await copySeeds({ dir, source: request.seeds, where: 'anew', say });
     const identity = writeIdentity(dir, settings); // last: from here on it is a crawl
-    const store = storeStart(dir, identity, url);
-    if (kindOf(url) !== 'sqlite') await announce(sharedPlace(store, say), identity, dir);
+    const store = storePlace(dir, identity, url);
+    if (isShared(url)) await announce({ ...store, say }, identity, dir);
     return { dir, lock, identity, store };
   } catch (error) {
     lock.release();
@@ -116,7 +117,7 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   const more = seeds.file !== null || seeds.urls.length > 0;
   if (more) await checkSeeds(seeds, request.say);
-  if (kindOf(url) === 'sqlite') checkStore(dir);
+  checkStore(dir, url);
   checkDisk(dir, settings);
   const lock = lockCrawl(dir);
   try {
@@ -124,8 +125,8 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
     if (excluded !== null) writeExcluded(dir, excluded);
     if (more) await copySeeds({ dir, source: seeds, where: 'behind', say: request.say });
     const identity = writeIdentity(dir, settings, former);
-    const store = storeStart(dir, identity, url);
-    if (kindOf(url) !== 'sqlite') await announce(sharedPlace(store, request.say), identity, dir);
+    const store = storePlace(dir, identity, url);
+    if (isShared(url)) await announce({ ...store, say: request.say }, identity, dir);
     return { dir, lock, identity, store };
   } catch (error) {
     lock.release();
@@ -135,14 +136,14 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
 
 const checkName = (former: Identity, name: string | undefined): void => {
   if (name === undefined || name === former.settings.name) return;
-  throw new UsageError(`the crawl is called "${former.settings.name}", which cannot be changed: leave --name away`);
+  throw new UsageError(`the crawl is called "${former.settings.name}", which cannot be changed: omit --name`);
 };
 
 const checkFrontier = (former: Omit<Identity, 'member'>, frontier: FrontierPlace | undefined): void => {
   const { frontier: kept = 'store' } = former.settings;
   if (frontier === undefined || frontier === kept) return;
   throw new UsageError(
-    `the waiting links of the crawl lie in ${kept === 'files' ? 'files' : 'its store'}, which cannot be changed: leave --frontier away`,
+    `the waiting links of the crawl lie in ${kept === 'files' ? 'files' : 'its store'}, which cannot be changed: omit --frontier`,
   );
 };
 
@@ -159,10 +160,10 @@ export interface JoinRequest {
 /** Makes a directory that takes part in a crawl in a shared store. */
 export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Promise<OpenCrawl> => {
   const url = newStore(given.store);
-  if (kindOf(url) === 'sqlite')
+  if (!isShared(url))
     throw new UsageError('only a crawl in Redis or PostgreSQL can be joined: give its address by --store');
   checkNewFolder(dir);
-  const place = { url, crawl: crawlNameOf(given.name ?? '', dir), shards: SHARDS, say };
+  const place = { ...newPlace(dir, url, crawlNameOf(given.name ?? '', dir)), say };
   const crawl = await identityIn(place);
   checkFixed(dir, crawl);
   if (crawl.settings.frontier === 'files')
@@ -186,19 +187,29 @@ export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Pro
     checkNewFolder(dir);
     await takeScope(place, dir);
     const identity = writeIdentity(dir, settings, { ...crawl, member: randomUUID() });
-    return { dir, lock, identity, store: storeStart(dir, identity, url) };
+    return { dir, lock, identity, store: storePlace(dir, identity, url) };
   } catch (error) {
     lock.release();
     throw error;
   }
 };
 
+/** A crawl that is only known by its name yet. */
+const newPlace = (dir: string, url: string, crawl: string): StorePlace => ({
+  url,
+  crawl,
+  member: '',
+  shards: SHARDS,
+  frontier: 'store',
+  dir,
+});
+
 const defined = (settings: Readonly<Record<string, unknown>>): Partial<Settings> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Partial<Settings>;
 
 /** Without its store, the archive of a crawl would look unsettled and be cut to nothing. */
-const checkStore = (dir: string): void => {
+const checkStore = (dir: string, url: string): void => {
   const warc = join(dir, FILES.warc);
-  if (existsSync(join(dir, FILES.store)) || !existsSync(warc) || readdirSync(warc).length === 0) return;
+  if (hasStore(dir, url) || !existsSync(warc) || readdirSync(warc).length === 0) return;
   throw new UsageError(`crawl "${dir}" has an archive but its ${FILES.store} is missing: restore it from a copy`);
 };

@@ -7,14 +7,15 @@ import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../observe/ledger/files.ts';
 import { LEDGER_DIR } from '../observe/ledger/format.ts';
 import type { Log } from '../observe/log.ts';
-import { createRateMeter, sumRefused, worstDelay, type Phase, type Snapshot } from '../observe/snapshot.ts';
+import { readingsOf } from '../observe/readings.ts';
+import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { createBoard } from '../observe/metrics/board.ts';
 import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
-import { kindOf } from '../store/place.ts';
+import { kindOf } from '../store/address.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
-import type { StoreStart } from '../threads/messages.ts';
+import type { StorePlace } from '../store/options.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
-import { visitCallsMsMax } from '../threads/visit-times.ts';
+import { visitRequestsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from './ceilings.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
 import { excludedSites, loadSeeds, seededSites } from './seeds.ts';
@@ -46,7 +47,7 @@ export interface RunEnd {
 export interface RunOptions {
   readonly dir: string;
   readonly settings: Settings;
-  readonly store: StoreStart;
+  readonly store: StorePlace;
   /** Set for one that joined a crawl. */
   readonly member?: string | undefined;
   readonly log: Log;
@@ -282,10 +283,6 @@ class CrawlRun {
     const elapsedMs = performance.now() - this.#startedAt;
     const pagesThisRun = (census?.pages ?? 0) - this.#pagesBefore;
     const crawledMs = performance.now() - this.#crawlingSince;
-    const reports = this.#supervisor?.reports() ?? [];
-    const sum = (pick: (report: (typeof reports)[number]) => number): number =>
-      reports.reduce((total, one) => total + pick(one), 0);
-    const most = (pick: (report: (typeof reports)[number]) => number): number => Math.max(0, ...reports.map(pick));
     const shares = [
       settings.maxPages === null ? null : (census?.pages ?? 0) / settings.maxPages,
       settings.maxDurationMs === null ? null : elapsedMs / settings.maxDurationMs,
@@ -297,18 +294,8 @@ class CrawlRun {
       pagesThisRun,
       pagesPerSecond: this.#phase === 'crawling' ? this.#pagesPerSecond : 0,
       pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
-      visits: sum((one) => one.visits),
-      calls: sum((one) => one.calls),
-      failures: sum((one) => one.failures),
-      sockets: sum((one) => one.sockets),
-      bodyBytes: sum((one) => one.bodyBytes),
-      waitingForParser: sum((one) => one.waitingForParser),
-      longestVisitMs: most((one) => one.longestVisitMs),
-      longestCallMs: most((one) => one.longestCallMs),
-      visitCallsMsMax: visitCallsMsMax(settings),
-      loopDelay: worstDelay(reports.map((one) => one.loopDelay)),
-      loopDelayOverall: worstDelay(reports.map((one) => one.loopDelayOverall)),
-      refused: sumRefused(reports.map((one) => one.refused)),
+      ...readingsOf(this.#board),
+      visitRequestsMsMax: visitRequestsMsMax(settings),
       seedsLoaded: this.#seedsLoaded,
       memoryBytes: memoryBytes(),
       restarts: this.#supervisor?.restarts() ?? 0,

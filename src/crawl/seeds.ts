@@ -5,7 +5,7 @@ import { createReadStream, createWriteStream, existsSync, readFileSync, renameSy
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
-import type { Store } from '../frontier/store.ts';
+import type { Store } from '../contract/store.ts';
 import { writeCount } from '../lib/units.ts';
 import type { Link } from '../model/link.ts';
 import { UsageError } from '../model/read-settings.ts';

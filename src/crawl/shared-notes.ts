@@ -4,8 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../lib/replace-file.ts';
 import { UsageError } from '../model/read-settings.ts';
-import { withoutPassword } from '../store/place.ts';
-import { openSharedCrawl, type SharedCrawl, type SharedPlace } from '../store/shared.ts';
+import { withoutPassword } from '../store/address.ts';
+import type { StoredCrawl } from '../contract/stored-crawl.ts';
+import { openStoredCrawl } from '../store/open.ts';
+import type { LookOptions } from '../store/options.ts';
 import { FILES, type Identity } from './folder.ts';
 
 export const IDENTITY_NOTE = 'identity';
@@ -14,8 +16,8 @@ export const MOVED_NOTE = 'moved';
 /** Files that decide which links are wanted: all members must have the same. Seeds only where they are the scope. */
 const SCOPE_FILES = [FILES.excluded, FILES.seeds] as const;
 
-const withCrawl = async <T>(place: SharedPlace, work: (crawl: SharedCrawl) => Promise<T>): Promise<T> => {
-  const crawl = await openSharedCrawl(place);
+const withCrawl = async <T>(place: LookOptions, work: (crawl: StoredCrawl) => Promise<T>): Promise<T> => {
+  const crawl = await openStoredCrawl(place);
   try {
     return await work(crawl);
   } finally {
@@ -24,12 +26,12 @@ const withCrawl = async <T>(place: SharedPlace, work: (crawl: SharedCrawl) => Pr
 };
 
 /** Throws a UsageError when the store has another crawl of that name. */
-export const checkNameIsFree = (place: SharedPlace): Promise<void> =>
+export const checkNameIsFree = (place: LookOptions): Promise<void> =>
   withCrawl(place, async (crawl) => {
     if ((await crawl.note(IDENTITY_NOTE)) !== null) throw taken(place);
   });
 
-const taken = ({ url, crawl }: SharedPlace): UsageError =>
+const taken = ({ url, crawl }: LookOptions): UsageError =>
   new UsageError(
     `${withoutPassword(url)} has a crawl "${crawl}" already: take part in it by "gossamer join", or choose another --name`,
   );
@@ -38,7 +40,7 @@ const taken = ({ url, crawl }: SharedPlace): UsageError =>
  * Makes the crawl known to those who join; does nothing when it is. Throws a UsageError when another crawl has the
  * name.
  */
-export const announce = (place: SharedPlace, identity: Identity, dir: string): Promise<void> =>
+export const announce = (place: LookOptions, identity: Identity, dir: string): Promise<void> =>
   withCrawl(place, async (crawl) => {
     await checkNotMoved(crawl, place);
     let kept = identity;
@@ -62,7 +64,7 @@ export const notesOf = (identity: Identity, dir: string): Record<string, string>
 };
 
 /** Throws a UsageError when the crawl is elsewhere by now. */
-export const checkNotMoved = async (crawl: SharedCrawl, place: SharedPlace): Promise<void> => {
+export const checkNotMoved = async (crawl: StoredCrawl, place: LookOptions): Promise<void> => {
   const to = await crawl.note(MOVED_NOTE);
   if (to !== null)
     throw new UsageError(
@@ -71,11 +73,11 @@ export const checkNotMoved = async (crawl: SharedCrawl, place: SharedPlace): Pro
 };
 
 /** Tells members that still have the crawl here where it is now. */
-export const tellMoved = (place: SharedPlace, to: string): Promise<void> =>
+export const tellMoved = (place: LookOptions, to: string): Promise<void> =>
   withCrawl(place, async (crawl) => void (await crawl.keepNote(MOVED_NOTE, to)));
 
 /** What a new member starts from. Throws a UsageError when there is no crawl of that name. */
-export const identityIn = (place: SharedPlace): Promise<Omit<Identity, 'member'>> =>
+export const identityIn = (place: LookOptions): Promise<Omit<Identity, 'member'>> =>
   withCrawl(place, async (crawl) => {
     await checkNotMoved(crawl, place);
     const text = await crawl.note(IDENTITY_NOTE);
@@ -87,7 +89,7 @@ export const identityIn = (place: SharedPlace): Promise<Omit<Identity, 'member'>
   });
 
 /** Writes the files that all members share into the directory of a new one. */
-export const takeScope = (place: SharedPlace, dir: string): Promise<void> =>
+export const takeScope = (place: LookOptions, dir: string): Promise<void> =>
   withCrawl(place, async (crawl) => {
     for (const file of SCOPE_FILES) {
       const text = await crawl.note(file);

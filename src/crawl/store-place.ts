@@ -2,9 +2,9 @@
 
 import { basename, resolve } from 'node:path';
 import { UsageError } from '../model/read-settings.ts';
-import { EMBEDDED, isSamePlace, storeKind, withoutPassword } from '../store/place.ts';
-import type { SharedPlace } from '../store/shared.ts';
-import type { StoreStart } from '../threads/messages.ts';
+import { EMBEDDED, isSameStore, storeKind, withoutPassword } from '../store/address.ts';
+import type { StorePlace } from '../store/options.ts';
+import { SHARDS } from '../url/shard.ts';
 import type { Identity } from './folder.ts';
 
 /** The address of a store, so that its password is neither on the command line nor in a file. */
@@ -24,13 +24,13 @@ const checkedStore = (text: string): string => {
 
 /** The store of a crawl that is there, with the password that was given with it this time or is in the environment. */
 export const knownStore = (kept: string = EMBEDDED, given?: string): string => {
-  if (given !== undefined && !isSamePlace(checkedStore(given), kept)) {
+  if (given !== undefined && !isSameStore(checkedStore(given), kept)) {
     throw new UsageError(
-      `the crawl is in ${kept}, not in ${withoutPassword(given)}: leave --store away, or move the crawl with "gossamer migrate"`,
+      `the crawl is in ${kept}, not in ${withoutPassword(given)}: omit --store, or move the crawl with "gossamer migrate"`,
     );
   }
   const told = [given, fromEnvironment()].find(
-    (text) => text !== undefined && storeKind(text) !== null && isSamePlace(text, kept),
+    (text) => text !== undefined && storeKind(text) !== null && isSameStore(text, kept),
   );
   return told ?? kept;
 };
@@ -54,20 +54,14 @@ export const crawlNameOf = (name: string, dir: string): string => {
   );
 };
 
-/** What the store thread opens. */
-export const storeStart = (dir: string, identity: Identity, url: string): StoreStart => ({
+/** Which crawl of which store a directory belongs to; without an identity, as far as the directory tells. */
+export const storePlace = (dir: string, identity: Identity | null, url: string): StorePlace => ({
   url,
-  crawl: crawlNameOf(identity.settings.name ?? '', dir),
-  member: memberOf(identity),
-  shards: Number(identity.fixed.shards),
-  frontier: identity.settings.frontier ?? 'store',
+  crawl: crawlNameOf(identity?.settings.name ?? '', dir),
+  member: identity ? memberOf(identity) : '',
+  shards: Number(identity?.fixed.shards ?? SHARDS),
+  frontier: identity?.settings.frontier ?? 'store',
+  dir,
 });
 
-export const memberOf = ({ member, id }: Identity): string => member ?? id;
-
-export const sharedPlace = ({ url, crawl, shards }: StoreStart, say: SharedPlace['say']): SharedPlace => ({
-  url,
-  crawl,
-  shards,
-  say,
-});
+const memberOf = ({ member, id }: Identity): string => member ?? id;

@@ -6,6 +6,7 @@ interface Manifest {
   readonly version: string;
 }
 
-export const { version: VERSION } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as Manifest;
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Manifest;
+
+/** The version of Gossamer: `0.2.0`. */
+export const VERSION: string = manifest.version;

@@ -76,7 +76,7 @@ const NAT64 = [0x64, 0xff9b, 0, 0, 0, 0];
 const isWrapper = (groups: readonly number[]): boolean =>
   startsWith(groups, MAPPED) || startsWith(groups, COMPATIBLE) || startsWith(groups, NAT64);
 
-/** The IPv4 addresses that a call to this IPv6 address may end at. */
+/** The IPv4 addresses that a connection to this IPv6 address may end at. */
 const innerAddresses = (groups: readonly number[]): readonly string[] => {
   const inner: string[] = [];
   if (isWrapper(groups)) inner.push(ipv4At(groups, 6));

@@ -6,7 +6,7 @@
  * that there is progress; it is paused too while finished bodies that nobody has forgotten yet
  * fill WAITING_SHARE. So the bodies never hold more than the budget + the largest body + one read
  * per socket. (Buffers that were outgrown and not yet collected come on top.) A paused body does
- * not hang: its call ends with its total time.
+ * not hang: its request ends when its total time is over.
  */
 
 import { READ_BYTES_MAX } from './span.ts';

@@ -21,7 +21,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'EAFNOSUPPORT',
 ]);
 
-/** This machine has no descriptor, port, memory or network for the call: no site is to blame. */
+/** This machine has no descriptor, port, memory or network for the request: no site is to blame. */
 const OURS: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
@@ -41,8 +41,8 @@ export const connectCause = (fault: Fault, secure: boolean): FailureCause => {
   return secure && !UNREACHABLE.has(code) ? 'tls' : 'refused';
 };
 
-/** Why no answer came on a connection that was made. */
-export const answerCause = (fault: Fault): FailureCause =>
+/** Why no response came on a connection that was made. */
+export const noResponseCause = (fault: Fault): FailureCause =>
   // In TLS 1.3 a server may refuse us after the handshake has ended on our side.
   fault?.code?.startsWith('ERR_SSL_') ? 'tls' : 'reset';
 

@@ -23,8 +23,8 @@ export interface Chunked {
 export const createChunked = (): Chunked => ({ at: 'size', leftBytes: 0, digits: 0, lineBytes: 0, lineIsEmpty: true });
 
 /**
- * Read up to the next stretch of body and say how long it is; it begins at `span.at`, and the
- * caller moves on over it. 0: the span is at its end, or the body is `done` or `bad`.
+ * Read up to the next stretch of body and say how long it is; it begins at `span.at`, and
+ * whoever reads it moves on over it. 0: the span is at its end, or the body is `done` or `bad`.
  */
 export const nextStretch = (chunked: Chunked, span: Span): number => {
   while (span.at < span.end) {

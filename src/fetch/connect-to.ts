@@ -1,4 +1,4 @@
-/** Rules that send calls for one host and port to another address, as curl's --connect-to. */
+/** Rules that send requests for one host and port to another address, as curl's --connect-to. */
 
 import { isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
@@ -48,7 +48,7 @@ const readPort = (text: string): number | null | undefined => {
 /** A host without the brackets that an IPv6 address has in a URL. */
 export const bare = (hostname: string): string => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);
 
-/** Where a call for this host and port goes. */
+/** Where a request for this host and port goes. */
 export interface Target {
   readonly host: string;
   readonly port: number;

@@ -24,20 +24,20 @@ export interface TlsChoice {
 }
 
 export interface ConnectionUser {
-  /** TCP is there, and TLS is about to begin. */
+  /** The TCP connection is made, and TLS is about to begin. */
   dialled(): void;
-  /** Requests can be sent; whether a TLS session was resumed for that, null without TLS. */
+  /** Requests can be sent. `resumed`: whether a TLS session was resumed for that; null without TLS. */
   connected(resumed: boolean | null): void;
   /** The span is valid only until this returns. */
   received(span: Span): void;
-  /** It is over, by the other side or by a fault. Called once, and not after `end()`. */
+  /** The connection is over, by the other side or by a fault. Called once, and not after `end()`. */
   lost(fault: NodeJS.ErrnoException | null): void;
 }
 
 export interface ConnectionOwner {
-  /** Its descriptor is free. Called once. */
+  /** The descriptor of the connection is free. Called once. */
   ended(connection: Connection): void;
-  /** Its handle is gone too, a moment later. Called once. */
+  /** The handle of the connection is gone too, a moment later. Called once. */
   gone(connection: Connection): void;
 }
 
@@ -47,15 +47,15 @@ const SPAN: Span = { bytes: READ_BUFFER, at: 0, end: 0 };
 
 export class Connection implements Timed {
   readonly dial: Dial;
-  /** Null while it is kept for a later call. */
+  /** Null while the connection is kept for a later request. */
   user: ConnectionUser | null;
-  /** It has served a call before. */
+  /** Whether the connection has served a request before. */
   reused = false;
   deadlineAt = 0;
   isOpen = true;
   /** An earlier TLS session was offered, and TLS is not there yet. */
   offers = false;
-  /** The last one that this connection was given. */
+  /** The last TLS session that this connection was given. */
   #session: Buffer | null = null;
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
@@ -127,7 +127,7 @@ export class Connection implements Timed {
     this.#owner.ended(this);
   }
 
-  /** It was kept long enough. */
+  /** The connection was kept long enough. */
   expired(): void {
     this.end();
   }
@@ -140,7 +140,7 @@ export class Connection implements Timed {
 
   #received(count: number): boolean {
     if (this.user === null) {
-      this.end(); // nobody asked: what comes now must not be taken for the next call's answer
+      this.end(); // nobody asked: what comes now must not be taken for the response to the next request
       return true;
     }
     SPAN.at = 0;

@@ -1,8 +1,8 @@
 /**
- * The ceiling on open sockets, the line of calls that wait for one, and the connections kept.
+ * The ceiling on open sockets, the queue of requests that wait for one, and the connections kept.
  *
  * At most one connection is kept per origin. Kept ones count as open and make room, the oldest
- * first, as soon as a call needs their place. Places are given in the order they were asked for.
+ * first, as soon as a request needs a socket. Sockets are given in the order they were asked for.
  */
 
 import { Connection, type ConnectionUser, type Dial } from './connection.ts';
@@ -17,9 +17,10 @@ export interface Connections {
   /** The connection kept for this origin, if there is one. */
   take(origin: string, user: ConnectionUser): Connection | null;
   ask(claimant: Claimant): void;
-  leave(claimant: Claimant): void;
+  /** The claimant does not wait for a socket any more. */
+  withdraw(claimant: Claimant): void;
   open(dial: Dial, user: ConnectionUser): Connection;
-  /** Keep it until then for the next call to its origin; it may be closed sooner. */
+  /** Keeps the connection until then for the next request to its origin; it may be closed sooner. */
   keep(connection: Connection, until: number): void;
   counts(): { http: number; https: number; kept: number; waiting: number };
   /** Closes what is kept, and resolves when every socket ever opened is closed. */
@@ -35,7 +36,7 @@ export const createConnections = (
   onSockets: OnSockets = () => {},
 ): Connections => {
   const kept = new Map<string, Connection>(); // the oldest first
-  const line = new Set<Claimant>();
+  const queue = new Set<Claimant>();
   const alive = new Set<Connection>(); // open, or not yet quite gone
   let open = 0;
   let secure = 0;
@@ -47,17 +48,17 @@ export const createConnections = (
     onSockets(open - secure, secure);
     if (kept.get(connection.dial.origin) === connection) kept.delete(connection.dial.origin);
     deadlines.idle.delete(connection);
-    moveUp();
+    moveOn();
   };
   const gone = (connection: Connection): void => {
     alive.delete(connection);
     if (alive.size === 0) lastGone?.();
   };
   const owner = { ended, gone };
-  const moveUp = (): void => {
-    for (const claimant of line) {
+  const moveOn = (): void => {
+    for (const claimant of queue) {
       if (open >= socketsMax || lastGone !== null) return;
-      line.delete(claimant);
+      queue.delete(claimant);
       claimant.granted();
     }
   };
@@ -75,12 +76,12 @@ export const createConnections = (
       return connection;
     },
     ask(claimant) {
-      line.add(claimant);
+      queue.add(claimant);
       if (open >= socketsMax)
-        kept.values().next().value?.end(); // its end moves the line up
-      else moveUp();
+        kept.values().next().value?.end(); // its end moves the queue on
+      else moveOn();
     },
-    leave: (claimant) => void line.delete(claimant),
+    withdraw: (claimant) => void queue.delete(claimant),
     open(dial, user) {
       const connection = new Connection(dial, user, owner);
       alive.add(connection);
@@ -90,8 +91,8 @@ export const createConnections = (
       return connection;
     },
     keep(connection, until) {
-      // Order matters: whoever waits has the place, before it is kept for a call that may never come.
-      if (line.size > 0 || lastGone !== null || !connection.isOpen) return connection.end();
+      // Order matters: whoever waits gets the socket, before it is kept for a request that may never come.
+      if (queue.size > 0 || lastGone !== null || !connection.isOpen) return connection.end();
       kept.get(connection.dial.origin)?.end();
       connection.rest();
       connection.deadlineAt = until;
@@ -99,7 +100,7 @@ export const createConnections = (
       deadlines.idle.add(connection);
       deadlines.watch();
     },
-    counts: () => ({ http: open - secure, https: secure, kept: kept.size, waiting: line.size }),
+    counts: () => ({ http: open - secure, https: secure, kept: kept.size, waiting: queue.size }),
     close: () =>
       new Promise((resolve) => {
         lastGone = resolve;

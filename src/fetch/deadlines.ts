@@ -1,4 +1,4 @@
-/** Ends what takes too long: one coarse timer for all calls and idle connections of a thread. */
+/** Ends what takes too long: one coarse timer for all requests and idle connections of a thread. */
 
 import type { Clock } from '../lib/clock.ts';
 
@@ -9,37 +9,37 @@ export interface Timed {
 }
 
 export interface Deadlines {
-  /** Calls under way keep the thread alive, idle connections do not. */
-  readonly calls: Set<Timed>;
+  /** Requests under way keep the thread alive, idle connections do not. */
+  readonly requests: Set<Timed>;
   readonly idle: Set<Timed>;
-  /** To be told after something was added. */
+  /** To be called after something was added. */
   watch(): void;
   close(): void;
 }
 
-/** How late a deadline may be noticed. A look at 1,000 calls takes about 10 microseconds. */
+/** How late a deadline may be noticed. A look at 1,000 requests takes about 10 microseconds. */
 const LOOK_EVERY_MS = 100;
 
 export const createDeadlines = (clock: Clock): Deadlines => {
-  const calls = new Set<Timed>();
+  const requests = new Set<Timed>();
   const idle = new Set<Timed>();
   let timer: NodeJS.Timeout | null = null;
 
   const look = (): void => {
     timer = null;
     const now = clock.now();
-    for (const timed of calls) if (timed.deadlineAt <= now) timed.expired();
+    for (const timed of requests) if (timed.deadlineAt <= now) timed.expired();
     for (const timed of idle) if (timed.deadlineAt <= now) timed.expired();
     watch();
   };
   const watch = (): void => {
-    if (calls.size + idle.size === 0) return;
+    if (requests.size + idle.size === 0) return;
     timer ??= setTimeout(look, LOOK_EVERY_MS);
-    if (calls.size === 0) timer.unref();
+    if (requests.size === 0) timer.unref();
     else timer.ref();
   };
   return {
-    calls,
+    requests,
     idle,
     watch,
     close() {

@@ -1,16 +1,16 @@
-/** Makes HTTP calls within fixed ceilings: the door to everything in this room. */
+/** Sends HTTP requests within fixed ceilings: the door to everything in this room. */
 
 import type { Clock } from '../lib/clock.ts';
 import type { Exchange } from '../model/exchange.ts';
 import { createBodyMemory, freeFinished } from './body-memory.ts';
-import { OngoingCall } from './call.ts';
-import type { Plan, Shared } from './call-plan.ts';
 import { createConnections, type OnSockets } from './connections.ts';
 import { bare, targetOf, type ConnectTo } from './connect-to.ts';
 import { createDeadlines } from './deadlines.ts';
 import { readHostsFile } from './hosts-file.ts';
 import { createLookup } from './lookup.ts';
+import { OngoingRequest } from './request.ts';
 import { createRequestTails, requestHead } from './request-head.ts';
+import type { Plan, Shared } from './request-plan.ts';
 import { createTlsContext } from './tls-context.ts';
 import { createTlsSessions } from './tls-sessions.ts';
 
@@ -26,8 +26,8 @@ export interface FetcherOptions {
   readonly bodyMemoryBytes: number;
   /** Lookup, connection and TLS handshake together; the wait for a free socket does not count. */
   readonly connectTimeoutMs: number;
-  /** From the request to the first byte of its answer. */
-  readonly answerTimeoutMs: number;
+  /** From the request to the first byte of its response. */
+  readonly responseTimeoutMs: number;
   /** Everything, the wait for a free socket included. */
   readonly totalTimeoutMs: number;
   readonly verifyTls: boolean;
@@ -38,20 +38,20 @@ export interface FetcherOptions {
   readonly onSockets?: OnSockets;
 }
 
-export interface Call {
+export interface HttpRequest {
   /** An absolute http or https URL. */
   readonly url: string;
   readonly bodyBytesMax: number;
   /** Asked once when the head is in. A body that is not wanted is not downloaded. */
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
-  /** Keep the connection this long for the next call to the same origin; 0 closes it. */
+  /** Keep the connection this long for the next request to the same origin; 0 closes it. */
   readonly keepMs: number;
   /**
-   * Called with the address before the first byte leaves for it; where several are tried, for each. If it throws,
-   * nothing leaves and the call rejects.
+   * Called with the address before the first byte is sent to it; where several are tried, for each. If it throws,
+   * nothing is sent, and `fetch` rejects.
    */
-  readonly leaving?: ((address: string, startedAt: number) => void) | undefined;
-  /** Nothing of it leaves once the clock says this: then the call fails as one that was stopped. */
+  readonly onSend?: ((address: string, startedAt: number) => void) | undefined;
+  /** Nothing of it is sent once the clock says this: the request then fails as one that was stopped. */
   readonly notAfter?: number | undefined;
 }
 
@@ -62,17 +62,17 @@ export interface Gauges {
   readonly kept: number;
   /** What bodies hold, until they are forgotten. */
   readonly bodyBytes: number;
-  /** Calls that wait for a free socket. */
+  /** Requests that wait for a free socket. */
   readonly waiting: number;
 }
 
 export interface Fetcher {
   /** Never rejects for anything the web does. */
-  fetch(call: Call, signal?: AbortSignal): Promise<Exchange>;
+  fetch(request: HttpRequest, signal?: AbortSignal): Promise<Exchange>;
   /** The body of this exchange is no longer in memory here: its bytes are free for others. */
   forget(exchange: Exchange): void;
   gauges(): Gauges;
-  /** Ends all calls, kept connections and lookups; no handle is left when it resolves. */
+  /** Ends all requests, kept connections and lookups; no handle is left when it resolves. */
   close(): Promise<void>;
 }
 
@@ -91,53 +91,53 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
     memory,
     deadlines,
     connectTimeoutMs: options.connectTimeoutMs,
-    answerTimeoutMs: options.answerTimeoutMs,
+    responseTimeoutMs: options.responseTimeoutMs,
     totalTimeoutMs: options.totalTimeoutMs,
     allowPrivateAddresses: options.allowPrivateAddresses,
   };
-  const calls = new Set<OngoingCall>();
-  // A body may be transferred away before it is forgotten, so its size is kept beside it.
+  const underWay = new Set<OngoingRequest>();
+  // A body may be transferred to another thread before it is forgotten, so its size is kept beside it.
   const unforgotten = new WeakMap<Exchange, number>();
   let closed = false;
 
-  const planOf = (call: Call): Omit<Plan, 'done' | 'broke' | 'signal'> => {
-    const url = new URL(call.url);
+  const planOf = (request: HttpRequest): Omit<Plan, 'done' | 'broke' | 'signal'> => {
+    const url = new URL(request.url);
     const secure = url.protocol === 'https:';
-    if (!secure && url.protocol !== 'http:') throw new TypeError(`${call.url} is neither http nor https`);
+    if (!secure && url.protocol !== 'http:') throw new TypeError(`${request.url} is neither http nor https`);
     const host = bare(url.hostname);
     const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
     const target = targetOf(options.connectTo, host, port);
     return {
-      url: call.url,
+      url: request.url,
       target,
       dial: { origin: url.origin, host, port: target.port, tls: secure ? tls : null },
-      requestHead: requestHead(url, call.keepMs > 0 ? tails.keep : tails.close),
-      bodyBytesMax: call.bodyBytesMax,
-      wantsBody: call.wantsBody,
-      keepMs: call.keepMs,
-      leaving: call.leaving,
-      notAfter: call.notAfter ?? Infinity,
+      requestHead: requestHead(url, request.keepMs > 0 ? tails.keep : tails.close),
+      bodyBytesMax: request.bodyBytesMax,
+      wantsBody: request.wantsBody,
+      keepMs: request.keepMs,
+      onSend: request.onSend,
+      notAfter: request.notAfter ?? Infinity,
     };
   };
 
   return {
-    fetch: (call, signal) =>
+    fetch: (request, signal) =>
       new Promise((resolve, reject) => {
-        const ongoing: OngoingCall = new OngoingCall(shared, {
-          ...planOf(call),
+        const ongoing: OngoingRequest = new OngoingRequest(shared, {
+          ...planOf(request),
           signal,
           done(exchange, bodyBytes) {
-            calls.delete(ongoing);
+            underWay.delete(ongoing);
             if (bodyBytes > 0) unforgotten.set(exchange, bodyBytes);
             resolve(exchange);
           },
           broke(error) {
-            calls.delete(ongoing);
+            underWay.delete(ongoing);
             reject(error as Error);
           },
         });
         if (closed) return ongoing.abort();
-        calls.add(ongoing);
+        underWay.add(ongoing);
         ongoing.begin();
       }),
     forget(exchange) {
@@ -152,8 +152,8 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
     },
     async close() {
       closed = true;
-      const socketsGone = connections.close(); // first, so that no call in line gets a freed place
-      for (const ongoing of calls) ongoing.abort();
+      const socketsGone = connections.close(); // first, so that no request in the queue gets a freed socket
+      for (const ongoing of underWay) ongoing.abort();
       lookup.close();
       await socketsGone;
       deadlines.close();

@@ -1,4 +1,4 @@
-/** Where does the body of this answer end? RFC 9112, section 6.3, for answers to GET. */
+/** Where does the body of this response end? RFC 9112, section 6.3, for responses to GET. */
 
 import type { ResponseHead } from './response-head.ts';
 
@@ -6,7 +6,7 @@ export interface Framing {
   readonly kind: 'none' | 'length' | 'chunked' | 'close';
   /** Bytes of the body when the kind is `length`, otherwise 0. */
   readonly lengthBytes: number;
-  /** The connection can serve another call after this answer. */
+  /** The connection can serve another request after this response. */
   readonly reusable: boolean;
 }
 
@@ -59,5 +59,5 @@ const readLength = (field: string): number | null => {
   return values.size === 1 && value !== undefined && DIGITS.test(value) ? Number(value) : null;
 };
 
-/** Up to 15 digits are exact in a number, and a petabyte is longer than any call. */
+/** Up to 15 digits are exact in a number, and a petabyte is more than any response has. */
 const DIGITS = /^\d{1,15}$/;

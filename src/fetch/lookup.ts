@@ -27,11 +27,11 @@ export interface LookupOptions {
 
 /** About 10 MB; the oldest goes first. */
 export const NAMES_CACHED_MAX = 20_000;
-/** Of one name; more are not tried in a call anyway, but some may be refused. */
+/** Addresses kept of one name; a request does not try more anyway, but some may be refused. */
 const ADDRESSES_KEPT_MAX = 8;
 /** A shorter TTL would ask again for the page right after its robots.txt. */
 const TTL_MS_MIN = 5_000;
-/** A longer one would keep calling an address that was given up. */
+/** With a longer TTL, requests would go on to an address that was given up. */
 const TTL_MS_MAX = 3_600_000;
 /** The name does not exist, or has no address. */
 const MISSING_MS = 30_000;

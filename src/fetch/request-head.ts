@@ -5,7 +5,7 @@ export interface RequestTails {
   readonly close: string;
 }
 
-/** What follows the Host field, the same for all calls. Throws when a value could break out of its field. */
+/** What follows the Host field, the same for all requests. Throws when a value could break out of its field. */
 export const createRequestTails = (userAgent: string, from: string): RequestTails => {
   const fields =
     `User-Agent: ${checkedValue('user agent', userAgent)}\r\n` +

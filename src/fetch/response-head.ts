@@ -1,10 +1,10 @@
-/** Reads the head of an answer from bytes as they come; lenient where browsers are. */
+/** Reads the head of a response from bytes as they come; lenient where browsers are. */
 
 import type { Span } from './span.ts';
 
-/** All heads of one answer together, interim (1xx) ones included. Browsers stop at 256 KiB; real heads have 1-8 KiB. */
+/** All heads of one response together, interim (1xx) ones included. Browsers stop at 256 KiB; real ones have 1-8. */
 export const HEAD_BYTES_MAX = 64 * 1024;
-/** Lines of one head. Real answers have fewer than 100. */
+/** Lines of one head. Real responses have fewer than 100. */
 export const HEAD_LINES_MAX = 1_000;
 
 export interface ResponseHead {
@@ -12,7 +12,7 @@ export interface ResponseHead {
   /** As it came, latin1, with the empty line that ends it. */
   readonly text: string;
   readonly status: number;
-  /** HTTP/1.1 or later within 1.x: connections persist unless the answer says otherwise. */
+  /** HTTP/1.1 or later within 1.x: connections persist unless the response says otherwise. */
   readonly persists: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -51,7 +51,7 @@ export const readHead = (reader: HeadReader, span: Span): ResponseHead | BadHead
 };
 
 const TOO_LARGE: BadHead = { kind: 'bad', detail: 'the head is over the ceiling' };
-const NOT_HTTP: BadHead = { kind: 'bad', detail: 'the answer is not HTTP' };
+const NOT_HTTP: BadHead = { kind: 'bad', detail: 'the response is not HTTP' };
 const LF = 10;
 const CR = 13;
 

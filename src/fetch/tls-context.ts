@@ -1,4 +1,4 @@
-/** The one TLS context that all calls of a fetcher share: making one costs more than a handshake. */
+/** The one TLS context that all requests of a fetcher share: making one costs more than a handshake. */
 
 import { constants } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';

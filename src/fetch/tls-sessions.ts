@@ -1,5 +1,5 @@
 /**
- * TLS sessions of the hosts that were called last. With one a handshake is shorter for both sides: no certificate
+ * TLS sessions of the hosts that were visited last. With one a handshake is shorter for both sides: no certificate
  * is sent, and the server, whose share is the larger, signs nothing.
  */
 

@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { createGate } from '../lib/gate.ts';
 import type { Visit } from '../model/visit.ts';
-import type { Ask, Claimed } from './store.ts';
+import type { Ask, Claimed } from '../contract/store.ts';
 
 /** Between two claims, so that visits that end close together are replaced by one claim. */
 const CLAIM_GAP_MS = 10;

@@ -10,7 +10,7 @@ import type { Scope } from '../url/scope.ts';
 import type { VisitParts } from './parts.ts';
 import { createRecentlyAdmitted } from './recent.ts';
 import { createRouter } from './router.ts';
-import type { Store } from './store.ts';
+import type { Store } from '../contract/store.ts';
 
 export interface CrewOptions extends Pick<VisitParts, 'rules' | 'fetch' | 'forget' | 'parse' | 'readText'> {
   readonly clock: Clock;

@@ -1,47 +1,15 @@
-/** The row of a settled link. */
+/** The row of a link that a server answered. */
 
 import type { Answered } from '../model/exchange.ts';
 import type { Link } from '../model/link.ts';
 import type { OutcomeName } from '../model/outcome.ts';
-import type { Page } from '../model/settlement.ts';
+import type { Page } from '../model/page.ts';
+import { FIELD_CHARS_MAX } from '../model/unanswered-page.ts';
 import type { Parsed } from './parts.ts';
 
 /** Ceilings of what is kept in a row; the whole is in the archive. */
 const TITLE_CHARS_MAX = 500;
-const FIELD_CHARS_MAX = 200;
 const URL_CHARS_MAX = 2_000;
-
-export interface Unanswered {
-  readonly link: Link;
-  readonly tries: number;
-  readonly outcome: OutcomeName;
-  readonly at: number;
-  readonly robots?: string;
-  readonly detail?: string;
-}
-
-export const unansweredPage = ({ link, tries, outcome, at, robots = '', detail = '' }: Unanswered): Page => ({
-  url: link.url,
-  site: link.site,
-  outcome,
-  status: null,
-  at,
-  durationMs: 0,
-  contentType: '',
-  bytes: 0,
-  title: '',
-  language: '',
-  redirect: '',
-  digest: '',
-  truncated: '',
-  noindex: false,
-  depth: link.depth,
-  via: link.via,
-  tries,
-  robots: cut(robots),
-  detail: cut(detail),
-  extracted: '',
-});
 
 export interface AnsweredParts {
   readonly link: Link;
@@ -58,9 +26,9 @@ export const answeredPage = ({ link, tries, exchange, parsed, outcome, redirect,
   site: link.site,
   outcome,
   status: exchange.status,
-  at: exchange.startedAt,
-  durationMs: exchange.endedAt - exchange.startedAt,
-  contentType: cut(exchange.headers['content-type'] ?? ''),
+  time: exchange.startedAt,
+  duration_ms: exchange.endedAt - exchange.startedAt,
+  content_type: cut(exchange.headers['content-type'] ?? ''),
   bytes: parsed.bodyBytes,
   title: (parsed.findings?.title ?? '').slice(0, TITLE_CHARS_MAX),
   language: cut(parsed.findings?.language ?? ''),
@@ -73,7 +41,9 @@ export const answeredPage = ({ link, tries, exchange, parsed, outcome, redirect,
   tries,
   robots: cut(robots),
   detail: exchange.address,
-  extracted: parsed.extracted,
+  extracted: parsed.extracted || null,
 });
 
 const cut = (text: string): string => text.slice(0, FIELD_CHARS_MAX);
+
+export { unansweredPage } from '../model/unanswered-page.ts';

@@ -1,11 +1,11 @@
 /** What a visit works with. Fetching, parsing and time are handed in, so the same code runs in a simulation. */
 
 import type { Clock } from '../lib/clock.ts';
-import type { CallAbout } from '../model/call.ts';
-import type { Answered, CallKind, Exchange } from '../model/exchange.ts';
+import type { Answered, Exchange } from '../model/exchange.ts';
 import type { Findings } from '../model/findings.ts';
 import type { HookTrouble } from '../model/hooks.ts';
 import type { Link } from '../model/link.ts';
+import type { RequestContext, RequestKind } from '../model/request.ts';
 import type { RecordGroup, Settlement } from '../model/settlement.ts';
 import type { PaceSettings } from '../politeness/pace.ts';
 import type { Scope } from '../url/scope.ts';
@@ -16,19 +16,22 @@ export interface VisitParts {
   readonly scope: Scope;
   readonly router: Router;
   readonly rules: VisitRules;
-  /** One HTTP call. Never rejects for anything that the web does. */
-  readonly fetch: (call: PageCall, signal: AbortSignal) => Promise<Exchange>;
+  /** Sends one HTTP request. Never rejects for anything that the web does. */
+  readonly fetch: FetchPage;
   /** The body of this exchange is done with: its memory is free for others. */
   readonly forget: (exchange: Exchange) => void;
   /** Parses a page and makes the archive records of its visit, here or in another thread. Takes the bodies. */
   readonly parse: (job: ParseJob) => Promise<Parsed>;
   /** The text of a robots.txt. */
-  readonly readText: (answer: Answered) => string;
+  readonly readText: (response: Answered) => string;
   /** Resolves when the links are in the store. */
   readonly admit: (links: readonly Link[]) => Promise<void>;
   /** Resolves when the settlement is in the store. */
   readonly settle: (settlement: Settlement) => Promise<void>;
 }
+
+/** How a visit sends a request; the steps that one goes through are in `threads/request-chain.ts`. */
+export type FetchPage = (request: PageRequest, signal: AbortSignal) => Promise<Exchange>;
 
 export interface VisitRules {
   readonly pace: PaceSettings;
@@ -39,21 +42,21 @@ export interface VisitRules {
   readonly sitemaps: boolean;
 }
 
-export interface PageCall {
+export interface PageRequest {
   readonly url: string;
-  readonly kind: CallKind;
+  readonly kind: RequestKind;
   readonly bodyBytesMax: number;
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
   readonly keepMs: number;
-  readonly about: CallAbout;
-  /** Nothing of it leaves after this moment; without it, whenever there is a place. */
+  readonly context: RequestContext;
+  /** Nothing of it is sent after this moment; without it, whenever a socket is free. */
   readonly notAfter?: number;
 }
 
 export interface ParseJob {
   /** The lease of the visit: if parsing ends its thread, this is what it died of. */
   readonly lease: number;
-  /** The calls for robots.txt in this visit, for the archive. */
+  /** The responses to the requests for robots.txt in this visit, for the archive. */
   readonly robots: readonly Answered[];
   readonly page: Answered | null;
   /** Whether links and text are wanted, or the records alone. */
@@ -67,7 +70,7 @@ export type Parsed =
       readonly kind: 'parsed';
       readonly records: RecordGroup | null;
       readonly findings: Findings | null;
-      /** Of the page's body as it came. */
+      /** The digest of the page's body as it came. */
       readonly digest: string;
       readonly bodyBytes: number;
       /** The body inflated past its ceiling and was read up to there. */

@@ -14,7 +14,7 @@ export interface Router {
   route(page: Link, findings: Findings): Link[];
   /** The sitemaps that the robots.txt or the sitemap of a visit names. */
   sitemaps(from: Link, named: NamedSitemaps): Link[];
-  /** The link that a redirect becomes: first in its site's line. Null when it is not wanted. */
+  /** The link that a redirect becomes: first in its site's queue. Null when it is not wanted. */
   redirect(from: Link, to: Address): Link | null;
   /** How many links were refused, by the name of the reason. */
   readonly refused: Partial<Record<ScopeRefusal | HookRefusal, number>>;
@@ -67,7 +67,7 @@ export const createRouter = ({ scope, recent, accept }: RouterParts): Router => 
     }
     return links;
   };
-  // All links of a page at once: a call into a person's module is guarded, and the guard costs more than the call.
+  // All links of a page at once: calling a person's module is guarded, and the guard costs more than the call.
   const accepted = (links: readonly Link[]): Link[] => {
     const verdicts = accept && links.length > 0 ? accept(links) : [];
     return links.filter((_, i) => !verdicts[i] || refuse(verdicts[i]));

@@ -6,12 +6,13 @@
  * Whatever happens, exactly one settlement leaves here, and it is the last thing that does.
  */
 
-import type { CallAbout } from '../model/call.ts';
 import type { Answered, Exchange, Failed } from '../model/exchange.ts';
 import { REDIRECT_HOPS_MAX, type Link } from '../model/link.ts';
 import { failedName, type OutcomeName } from '../model/outcome.ts';
+import type { RequestContext } from '../model/request.ts';
 import type { RobotsRecord } from '../model/robots.ts';
-import type { Page, RecordGroup, Settlement } from '../model/settlement.ts';
+import type { Page } from '../model/page.ts';
+import type { RecordGroup, Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
 import { CRAWL_DELAY_MAX_MS, nextPace, type PaceEvent } from '../politeness/pace.ts';
 import { readRetryAfterMs } from '../politeness/retry-after.ts';
@@ -20,14 +21,14 @@ import { canonicalize, type Address } from '../url/canonical.ts';
 import { judgeLink } from '../url/scope.ts';
 import { answeredPage, unansweredPage } from './page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
-import { askRobots, isUnreachable, unreadRecord } from './robots-call.ts';
+import { isUnreachable, requestRobots, unreadRecord } from './robots-request.ts';
 import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
-import { TRIES_MAX } from './store.ts';
+import { TRIES_MAX } from '../contract/store.ts';
 
 /** A connection is kept for the site's next visit when that comes this soon. */
 const KEEP_WITHIN_MS = 2_000;
 
-/** So long before its lease runs out a visit gives up: time for what is on its way to arrive. */
+/** A visit gives up this long before its lease runs out: time for what is on its way to arrive. */
 const LEASE_MARGIN_MS = 5_000;
 
 /** What the steps of a visit have gathered so far. */
@@ -36,9 +37,9 @@ interface Course {
   readonly signal: AbortSignal;
   /** The rules in force; null until they are known. */
   robots: RobotsRecord | null;
-  /** The same, if they were fetched in this visit and are to be kept. */
+  /** The rules in force, if they were fetched in this visit and are to be kept. */
   fetchedRobots: RobotsRecord | null;
-  robotsCalls: readonly Answered[];
+  robotsResponses: readonly Answered[];
   /** What the robots.txt says of sitemaps, if it was fetched in this visit. */
   sitemapLines: readonly string[];
   /** The sitemaps to admit with this visit, whatever becomes of its page. */
@@ -67,7 +68,7 @@ export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal)
     signal,
     robots: leased.robots,
     fetchedRobots: null,
-    robotsCalls: [],
+    robotsResponses: [],
     sitemapLines: [],
     sitemaps: [],
     rule: '',
@@ -88,7 +89,7 @@ export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal)
   return settlement;
 };
 
-/** A lease that runs out may be given to another: some time before that, this visit sends nothing more. */
+/** A lease that has run out may be given to another: some time before that, this visit sends no more requests. */
 const untilDeadline = (
   parts: VisitParts,
   { leaseUntil }: Visit,
@@ -100,11 +101,11 @@ const untilDeadline = (
   const ended = new AbortController();
   const until = leaseUntil - LEASE_MARGIN_MS;
   void clock.sleep(until - clock.now(), ended.signal).then(() => over.abort());
-  const fetch: VisitParts['fetch'] = (call, signal) => {
-    // The claim may have been long on its way; and a process that was stopped for a while hears of an answer before its
-    // timers ring.
+  const fetch: VisitParts['fetch'] = (request, signal) => {
+    // The claim may have been long on its way; and a process that was stopped for a while hears of a response before
+    // its timers ring.
     if (clock.now() >= until) over.abort();
-    return parts.fetch({ ...call, notAfter: until }, signal);
+    return parts.fetch({ ...request, notAfter: until }, signal);
   };
   return { parts: { ...parts, fetch }, signal: AbortSignal.any([stop, over.signal]), done: () => ended.abort() };
 };
@@ -139,7 +140,7 @@ const follow = async (parts: VisitParts, course: Course): Promise<End> => {
       bodyBytesMax: bodyBytesMaxOf(parts, link),
       wantsBody,
       keepMs,
-      about: aboutOf(parts, course.visit, course.robots),
+      context: contextOf(parts, course.visit, course.robots),
     },
     course.signal,
   );
@@ -149,8 +150,12 @@ const follow = async (parts: VisitParts, course: Course): Promise<End> => {
     : answered(parts, course, exchange);
 };
 
-/** The delays are those known when the visit began: what its own answers ask for is recorded with them. */
-const aboutOf = ({ rules }: VisitParts, { site, lease, pace }: Visit, robots: RobotsRecord | null): CallAbout => ({
+/** The delays are those known when the visit began: what its own responses ask for is recorded with them. */
+const contextOf = (
+  { rules }: VisitParts,
+  { site, lease, pace }: Visit,
+  robots: RobotsRecord | null,
+): RequestContext => ({
   site,
   lease,
   robots,
@@ -161,24 +166,24 @@ const aboutOf = ({ rules }: VisitParts, { site, lease, pace }: Visit, robots: Ro
 /** Makes the rules of the link's origin known, asking for them if they are stale; otherwise the visit ends here. */
 const learnRobots = async (parts: VisitParts, course: Course, address: Address): Promise<End | null> => {
   if (course.robots && course.robots.expiresAt > parts.clock.now()) return null;
-  const answer = await askRobots(
+  const result = await requestRobots(
     parts,
-    { origin: address.origin, about: aboutOf(parts, course.visit, null) },
+    { origin: address.origin, context: contextOf(parts, course.visit, null) },
     course.signal,
   );
-  course.robotsCalls = answer.calls;
-  course.exchanges.push(...answer.calls);
-  if (answer.kind === 'known') {
-    course.robots = course.fetchedRobots = answer.record;
-    course.sitemapLines = answer.sitemaps;
+  course.robotsResponses = result.responses;
+  course.exchanges.push(...result.responses);
+  if (result.kind === 'known') {
+    course.robots = course.fetchedRobots = result.record;
+    course.sitemapLines = result.sitemaps;
     return null;
   }
-  const { last } = answer;
+  const { last } = result;
   if (last.kind === 'failed' && (last.unsure || last.cause === 'address' || course.visit.link.fallback)) {
     return recordsOnly(parts, course, failed(parts, course, last));
   }
   course.fetchedRobots = unreadRecord(address.origin, last, course.robots);
-  // The site is in trouble, not the link: it stays first in line and this claim does not count.
+  // The site is in trouble, not the link: it stays first in the queue, and this claim does not count.
   return recordsOnly(parts, course, { fate: 'returned', event: troubleEvent(parts, last) });
 };
 
@@ -186,7 +191,7 @@ const failed = (parts: VisitParts, course: Course, exchange: Failed): End => {
   const { link, tries, pace } = course.visit;
   const event = troubleEvent(parts, exchange);
   if (exchange.unsure) {
-    // The site may have seen the call, so its clock moves; the call says nothing about its health.
+    // The site may have seen the request, so its clock moves; but the failure says nothing about its health.
     return {
       fate: 'returned',
       event: { kind: 'answered', at: exchange.endedAt, responseMs: pace.responseMs },
@@ -202,7 +207,7 @@ const failed = (parts: VisitParts, course: Course, exchange: Failed): End => {
     detail: exchange.detail,
   });
   if (exchange.cause === 'address')
-    return { fate: 'settled', event: calls(course) ? event : { kind: 'no-call' }, page };
+    return { fate: 'settled', event: robotsAnswered(course) ? event : { kind: 'no-request' }, page };
   if (link.fallback && isUnreachable(exchange)) {
     const plain = canonicalize(link.url.replace('https:', 'http:'));
     if (typeof plain === 'object') {
@@ -231,7 +236,7 @@ const answered = async (parts: VisitParts, course: Course, exchange: Answered): 
   const target = outcome === 'redirected' ? redirectTarget(parts, link, exchange) : null;
   const parsed = await parts.parse({
     lease: course.visit.lease,
-    robots: course.robotsCalls,
+    robots: course.robotsResponses,
     page: exchange,
     read: outcome === 'fetched',
     sitemap: link.sitemap !== undefined,
@@ -285,13 +290,13 @@ const lost = (
   };
 };
 
-/** A link that is settled without a call of its own. */
+/** A link that is settled without a request of its own. */
 const unvisited = (parts: VisitParts, course: Course, outcome: OutcomeName): End => {
   const { link, tries } = course.visit;
-  const last = course.robotsCalls.at(-1);
+  const last = course.robotsResponses.at(-1);
   const event: PaceEvent = last
     ? { kind: 'answered', at: last.answeredAt, responseMs: last.answeredAt - last.startedAt }
-    : { kind: 'no-call' };
+    : { kind: 'no-request' };
   return {
     fate: 'settled',
     event,
@@ -301,12 +306,17 @@ const unvisited = (parts: VisitParts, course: Course, outcome: OutcomeName): End
 
 /** Archives the robots.txt of a visit that has no page to archive. */
 const recordsOnly = async (parts: VisitParts, course: Course, end: End): Promise<End> => {
-  if (course.robotsCalls.length === 0) return end;
-  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: null, read: false });
+  if (!robotsAnswered(course)) return end;
+  const parsed = await parts.parse({
+    lease: course.visit.lease,
+    robots: course.robotsResponses,
+    page: null,
+    read: false,
+  });
   return parsed.kind === 'parsed' ? { ...end, records: parsed.records } : end;
 };
 
-const calls = (course: Course): boolean => course.robotsCalls.length > 0;
+const robotsAnswered = (course: Course): boolean => course.robotsResponses.length > 0;
 
 const troubleEvent = (parts: VisitParts, exchange: Exchange): PaceEvent => {
   if (exchange.kind === 'failed')

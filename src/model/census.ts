@@ -16,11 +16,11 @@ export interface Census {
   /** Settled links that a server answered: what `--max-pages` counts. */
   readonly pages: number;
   readonly sites: { readonly known: number; readonly parked: number; readonly held: number };
-  /** Sites that could be called now, counted up to SITES_DUE_COUNTED_MAX. */
+  /** Sites that may be visited now, counted up to SITES_DUE_COUNTED_MAX. */
   readonly sitesDue: number;
-  /** The next site that may be called, if none is due; null when no site waits. */
+  /** The next site that may be visited, if none is due; null when no site waits. */
   readonly next: { readonly site: string; readonly dueAt: number; readonly failures: number } | null;
-  /** Calls of the verbs that changed something, ever: two censuses with the same sum saw a still crawl. */
+  /** How often a verb of the store has changed something: if two censuses agree on it, nothing changed between them. */
   readonly changes: number;
   /** Where the settled part of the archive ends. */
   readonly archive: ArchiveEnd;

@@ -31,7 +31,7 @@ export interface HookPage {
   readonly links: readonly string[];
 }
 
-/** The exports of a hooks module; it has one of them or both. They answer at once: a promise is a fault. */
+/** The exports of a hooks module; it has one of them or both. They return at once: a promise is an error. */
 export interface Hooks {
   /** Whether the link is wanted. */
   accept?(link: HookLink): boolean;
@@ -42,10 +42,10 @@ export interface Hooks {
 export const HOOK_NAMES = ['accept', 'extract'] as const;
 export type HookName = (typeof HOOK_NAMES)[number];
 
-/** A call of a hook that gave no answer, and why. */
+/** A hook that failed, and why. */
 export interface HookTrouble {
   readonly hook: HookName;
-  /** The link or page it was called for; empty when it failed after its call. */
+  /** The link or page it was called for; empty when it failed after it had returned. */
   readonly url: string;
   readonly why: string;
 }
@@ -53,7 +53,5 @@ export interface HookTrouble {
 /** One verdict per link, in order: null when it is wanted. */
 export type AcceptLinks = (links: readonly Link[]) => readonly (HookRefusal | null)[];
 
-/**
- * Of an extracted value as JSON. It is in the row of its page: a record of a page fits, the page does not belong there.
- */
+/** Bytes of an extracted value as JSON. It lies in the row of its page: a few fields fit, a whole page does not. */
 export const EXTRACTED_BYTES_MAX = 64 * 1024;

@@ -15,7 +15,7 @@ export interface Link {
   readonly hops: number;
   /** A bare domain was given as a seed: http is tried when https cannot be reached. */
   readonly fallback: boolean;
-  /** Goes to the head of its site's line instead of its end. */
+  /** Goes to the head of its site's queue instead of its end. */
   readonly first: boolean;
   /** It is read as a sitemap: one that a robots.txt or the usual place names, or one that such a sitemap lists. */
   readonly sitemap?: 'named' | 'listed';

@@ -50,7 +50,7 @@ type FailedName = `failed-${FailureCause}`;
 export type AnsweredName = keyof typeof ANSWERED;
 export type OutcomeName = AnsweredName | keyof typeof UNANSWERED | ScopeRefusal | FailedName;
 
-/** All outcomes that a server's answer led to: these are the pages that `--max-pages` counts. */
+/** All outcomes that a response led to: these are the pages that `--max-pages` counts. */
 export const ANSWERED_OUTCOMES: Readonly<Record<AnsweredName, string>> = ANSWERED;
 export const UNANSWERED_OUTCOMES: Readonly<Record<keyof typeof UNANSWERED, string>> = UNANSWERED;
 

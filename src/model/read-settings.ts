@@ -70,7 +70,7 @@ export const adviceOf = (name: SettingName): string => {
 export const notUnderstood = (value: unknown, advice: string): string =>
   `${JSON.stringify(value)} is not understood: ${advice}`;
 
-/** The same, for a flag; throws a UsageError. */
+/** Reads the text of one flag; throws a UsageError when it is wrong. */
 export const readSetting = (name: SettingName, text: string): unknown => {
   const reading = readText(name, text);
   if ('why' in reading) throw new UsageError(`--${SETTINGS[name].flag} ${reading.why}`);

@@ -14,7 +14,7 @@ export interface RobotsRecord {
   /**
    * One rule a line: the number of its line in robots.txt, `+` allows or `-` forbids, then its path pattern.
    * At most ROBOTS_RECORD_BYTES_MAX, the numbers not counted: at most six digits each.
-   * With `trouble`: the status of the answer, or the cause of the failure.
+   * With `trouble`: the status of the response, or the cause of the failure.
    */
   readonly rules: string;
   /** The Crawl-delay for us, not yet cut to the ceiling. */

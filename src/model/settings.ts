@@ -4,7 +4,7 @@ export type Keep = 'all' | 'text' | 'none';
 /** Where the waiting links of a crawl in Redis lie. */
 export type FrontierPlace = 'store' | 'files';
 
-/** Whether every call that leaves the machine is noted for `gossamer audit`. */
+/** Whether every HTTP request is noted for `gossamer audit` before it is sent. */
 export type LedgerUse = 'on' | 'off';
 
 export interface Settings {
@@ -72,7 +72,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     kind: 'text',
     value: 'ADDRESS',
     fallback: '',
-    says: 'contact for site owners, in every call; required',
+    says: 'contact for site owners, in every request; required',
   },
   userAgent: {
     flag: 'user-agent',
@@ -202,20 +202,20 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: 'TIME',
     fallback: 30_000,
     least: 100,
-    says: 'longest time for one call',
+    says: 'longest time for one request',
   },
   connectTo: {
     flag: 'connect-to',
     kind: 'texts',
     value: 'HOST:PORT:ADDR:PORT',
     fallback: [],
-    says: 'call ADDR:PORT instead of HOST:PORT, * for any; allows ADDR; repeatable',
+    says: 'connect to ADDR:PORT instead of HOST:PORT, * for any; allows ADDR; repeatable',
   },
   allowPrivateAddresses: {
     flag: 'allow-private-addresses',
     kind: 'switch',
     fallback: false,
-    says: 'also call private, loopback and link-local addresses',
+    says: 'also visit private, loopback and link-local addresses',
   },
   verifyTls: {
     flag: 'verify-tls',
@@ -243,7 +243,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: 'on|off',
     fallback: 'on',
     choices: ['on', 'off'],
-    says: 'note every call before it leaves, for "audit"',
+    says: 'note every request before it is sent, for "audit"',
   },
   metrics: {
     flag: 'metrics',

@@ -5,13 +5,13 @@ import type { RobotsRecord } from './robots.ts';
 
 /** What a site's politeness is decided from. It travels with the visit and comes back changed. */
 export interface Pace {
-  /** When the site may be called next. */
+  /** When the site may be visited next. */
   readonly dueAt: number;
   /** The delay in force, start to start. */
   readonly delayMs: number;
   /** The longest Crawl-delay any of the site's origins asked for; 0 for none. */
   readonly crawlDelayMs: number;
-  /** How long its last answer took to begin; 0 before the first. */
+  /** How long the site took to begin its last response; 0 before the first. */
   readonly responseMs: number;
   /** Troubles in a row. */
   readonly failures: number;

@@ -9,7 +9,7 @@ export const SUMMED_MS = 60_000;
  * stays a few lines, too.
  */
 const KINDS_MAX = 200;
-/** Stands for the kinds that found no room; no kind is called so, for it is no text that `kindOf` gives. */
+/** Stands for the kinds that found no room; no kind has this name, because `kindOf` never gives it. */
 const OTHER = '"';
 
 /** A line that is summed up: what it said first, and how many came after. */

@@ -93,7 +93,7 @@ const declaredInside = (label: string): string | null => {
   return name?.startsWith('utf-16') ? 'utf-8' : name;
 };
 
-/** The value behind `charset=`, in a Content-Type or the content of a meta element. */
+/** The value after `charset=`, in a Content-Type or the content of a meta element. */
 const charsetParameter = (value: string): string =>
   /charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i
     .exec(value)

@@ -7,7 +7,7 @@ export interface Directives {
 
 export const createDirectives = (): Directives => ({ noindex: false, nofollow: false });
 
-/** Directives that have a value behind a colon, and so are no names of crawlers. */
+/** Directives that have a value after a colon, and so are no names of crawlers. */
 const VALUED: ReadonlySet<string> = new Set([
   'unavailable_after',
   'max-snippet',

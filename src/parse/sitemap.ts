@@ -13,7 +13,7 @@ import type { PageSource } from './page.ts';
 /** What a sitemap lists, as written. */
 export interface Listed {
   readonly pages: string[];
-  /** Those of an index. */
+  /** The sitemaps that an index lists. */
   readonly sitemaps: string[];
 }
 
@@ -61,7 +61,7 @@ const unpack = (body: Uint8Array, contentEncoding: string): ReturnType<typeof in
   return { bytes: inner.bytes, cut: outer.cut || inner.cut, broken: outer.broken || inner.broken };
 };
 
-/** Of a text that was cut, the last address is left if it may be half of one: half an address is another address. */
+/** When a text was cut, its last address is dropped if it may be half of one: half an address is another address. */
 export const listedIn = (text: string, whole: boolean): Listed =>
   /^\s*</.test(text) ? listedInXml(text) : { pages: listedInLines(text, whole), sitemaps: [] };
 

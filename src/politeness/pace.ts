@@ -1,4 +1,4 @@
-/** When may this site be called again? */
+/** When may this site be visited again? */
 
 import type { Pace } from '../model/visit.ts';
 
@@ -6,7 +6,7 @@ import type { Pace } from '../model/visit.ts';
 export const CRAWL_DELAY_MAX_MS = 10 * 60_000;
 /** A site gets ten times as long to rest as it took to answer. */
 export const RESPONSE_MULTIPLE = 10;
-/** One slow answer must not keep a site away for long. */
+/** One slow response must not keep a site unvisited for long. */
 export const RESPONSE_DELAY_MAX_MS = 60_000;
 /** Where doubling after trouble ends: a site that recovers is noticed within the hour. */
 export const TROUBLE_DELAY_MAX_MS = 3_600_000;
@@ -25,25 +25,25 @@ export interface PaceSettings {
 }
 
 /**
- * `at` is a moment when the site had certainly seen the call: the first byte of its answer, or the end of a failed
- * call.
+ * What a visit learned of its site. `at` is a moment when the site had certainly seen the request: the first byte of
+ * its response, or the end of a failed request.
  */
 export type PaceEvent =
   | { readonly kind: 'answered'; readonly at: number; readonly responseMs: number }
-  /** `responseMs` when it was an answer that told of trouble; null when there was none. */
+  /** `responseMs` when a response told of the trouble; null when there was none. */
   | {
       readonly kind: 'trouble';
       readonly at: number;
       readonly responseMs: number | null;
       readonly retryAfterMs: number | null;
     }
-  /** Nothing left for the site: it gets its former clock back. */
-  | { readonly kind: 'no-call' };
+  /** No request was sent to the site: it gets its former clock back. */
+  | { readonly kind: 'no-request' };
 
 export interface PaceQuestion {
   readonly pace: Pace;
   readonly event: PaceEvent;
-  /** That of the rules in force; null when they ask for none. */
+  /** The Crawl-delay of the rules in force; null when they ask for none. */
   readonly crawlDelayMs: number | null;
   readonly settings: PaceSettings;
 }
@@ -55,7 +55,7 @@ export interface PaceAnswer {
 }
 
 export const nextPace = ({ pace, event, crawlDelayMs, settings }: PaceQuestion): PaceAnswer => {
-  if (event.kind === 'no-call') return { pace, parked: false };
+  if (event.kind === 'no-request') return { pace, parked: false };
   // A site may have several origins, each with its own rules: the most careful one speaks for all.
   const asked = Math.max(pace.crawlDelayMs, crawlDelayMs ?? 0);
 

@@ -204,14 +204,14 @@ export const robotsDecision = (record: RobotsRecord, path: string): RobotsDecisi
   };
 };
 
-/** Behind the digits of the line number: both signs come before them in ASCII. */
+/** Where the sign is, after the digits of the line number: both signs come before digits in ASCII. */
 const signFrom = (rules: string, at: number): number => {
   let signAt = at;
   while (rules.charCodeAt(signAt) > SLASH) signAt += 1;
   return signAt;
 };
 
-/** Most rules differ from the path in the character behind its first slash: those need not be cut out of the text. */
+/** Most rules differ from the path in the character after its first slash: those need not be cut out of the text. */
 const mayMatch = (rules: string, signAt: number, path: string): boolean => {
   if (rules.charCodeAt(signAt + 1) !== SLASH) return true;
   const second = rules.charCodeAt(signAt + 2);

@@ -3,7 +3,7 @@
  * transaction.
  */
 
-import type { Ask, Order, Store } from '../frontier/store.ts';
+import type { Ask, Change, Store } from '../contract/store.ts';
 import type { Link } from '../model/link.ts';
 import type { Settlement } from '../model/settlement.ts';
 
@@ -11,7 +11,7 @@ export type StoreCall =
   | { readonly verb: 'admit'; readonly links: readonly Link[]; readonly siteWaitingMax: number | null }
   | { readonly verb: 'claim'; readonly ask: Ask }
   | { readonly verb: 'settle'; readonly settlements: readonly Settlement[] }
-  | { readonly verb: 'steer'; readonly orders: readonly Order[] }
+  | { readonly verb: 'steer'; readonly changes: readonly Change[] }
   | { readonly verb: 'census' };
 
 /** A store whose calls are sent somewhere. */
@@ -19,7 +19,7 @@ export const storeOver = (send: <T>(call: StoreCall) => Promise<T>, close: Store
   admit: (links, siteWaitingMax = null) => send({ verb: 'admit', links, siteWaitingMax }),
   claim: (ask) => send({ verb: 'claim', ask }),
   settle: (settlements) => send({ verb: 'settle', settlements }),
-  steer: (orders) => send({ verb: 'steer', orders }),
+  steer: (changes) => send({ verb: 'steer', changes }),
   census: () => send({ verb: 'census' }),
   close,
 });
@@ -34,7 +34,7 @@ export const performOn = (store: Store, call: StoreCall): Promise<unknown> => {
     case 'settle':
       return store.settle(call.settlements);
     case 'steer':
-      return store.steer(call.orders);
+      return store.steer(call.changes);
     case 'census':
       return store.census();
     default:

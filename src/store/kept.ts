@@ -1,7 +1,8 @@
 /** What of a settlement goes into the archive, and where it then lies: the same for every store. */
 
-import type { Archive } from '../frontier/store.ts';
-import type { Place, Settlement } from '../model/settlement.ts';
+import type { Archive } from '../archive/archive.ts';
+import { NO_PLACE, type NoPlace, type WarcPlace } from '../model/page.ts';
+import type { Settlement } from '../model/settlement.ts';
 
 export type Begin = ReturnType<Archive['append']>[number];
 
@@ -24,8 +25,13 @@ export const appendKept = (archive: Archive, settlements: readonly Settlement[])
 };
 
 /** Where the page of a settlement lies, if it has one in the archive. */
-export const placeOf = ({ records }: Pick<Settlement, 'records'>, begin: Begin | null): Place | null => {
-  if (!records || !begin || records.pageAt < 0) return null;
+export const placeOf = ({ records }: Pick<Settlement, 'records'>, begin: Begin | null): WarcPlace | NoPlace => {
+  if (!records || !begin || records.pageAt < 0) return NO_PLACE;
   const { bytes, pageAt, pageLength } = records;
-  return { file: begin.file, offset: begin.offset + pageAt, length: pageLength, groupLength: bytes.length - pageAt };
+  return {
+    warc_file: begin.file,
+    warc_offset: begin.offset + pageAt,
+    warc_length: pageLength,
+    warc_group_length: bytes.length - pageAt,
+  };
 };

@@ -1,6 +1,6 @@
 /** Which release opens a crawl that this one cannot: what lies in a store may change between versions until 1.0. */
 
-import { StoreFault } from '../frontier/store.ts';
+import { StoreFault } from '../contract/fault.ts';
 
 export type LayoutKind = 'crawl.db' | 'pages.db' | 'redis' | 'postgres';
 

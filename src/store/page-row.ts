@@ -1,89 +1,61 @@
-/**
- * The row of a settled page in a database of SQLite: the embedded store's, and the one beside the archive of a crawl in
- * Redis.
- */
+/** Rows of settled pages in a database of SQLite: the embedded store's, and the one beside the archive of a member. */
 
-import type { CanonicalUrl } from '../model/link.ts';
-import type { OutcomeName } from '../model/outcome.ts';
-import type { Page, Place, PlacedPage } from '../model/settlement.ts';
+import { PAGE_COLUMN_NAMES, PAGE_COLUMNS, type ColumnKind, type PageRow } from '../model/page.ts';
 import { fingerprint } from '../url/fingerprint.ts';
 
 /** 53 bits of a URL's fingerprint, which SQLite and JavaScript both hold as a plain number. */
 export const urlKey = (url: string): number => Number(fingerprint(url) >> 11n);
 
-/** All columns but the site, which one store has by number and the other by name. */
-export const PAGE_COLUMNS = `url_key, url, outcome, status, at, duration_ms, content_type, bytes, title, language, redirect,
-  digest, truncated, noindex, depth, via, tries, robots, detail, extracted, file, offset, length, group_length`;
+/** The site is not among them: one store has it by number, the other by name. */
+const NAMES = PAGE_COLUMN_NAMES.filter((name) => name !== 'site');
 
-/** How they are declared. */
-export const PAGE_DECLARED = `url_key INTEGER NOT NULL, url TEXT NOT NULL,
-    outcome TEXT NOT NULL, status INTEGER, at REAL NOT NULL, duration_ms REAL NOT NULL,
-    content_type TEXT NOT NULL, bytes INTEGER NOT NULL, title TEXT NOT NULL, language TEXT NOT NULL,
-    redirect TEXT NOT NULL, digest TEXT NOT NULL, truncated TEXT NOT NULL, noindex INTEGER NOT NULL,
-    depth INTEGER NOT NULL, via TEXT NOT NULL, tries INTEGER NOT NULL, robots TEXT NOT NULL, detail TEXT NOT NULL, extracted TEXT NOT NULL,
-    file TEXT, offset INTEGER, length INTEGER, group_length INTEGER`;
+const TYPES: Readonly<Record<ColumnKind, string>> = {
+  text: 'TEXT',
+  json: 'TEXT',
+  time: 'REAL',
+  int32: 'INTEGER',
+  int64: 'INTEGER',
+  double: 'REAL',
+  boolean: 'INTEGER',
+};
 
-export const PAGE_MARKS = PAGE_COLUMNS.split(',')
-  .map(() => '?')
-  .join(', ');
+/** The columns of a page as an INSERT and a SELECT name them, without the site. */
+export const PAGE_FIELDS = ['url_key', ...NAMES].join(', ');
 
-/** In the order of the columns. */
-export const pageValues = (page: Page, place: Place | null): (string | number | null)[] => [
-  urlKey(page.url),
-  page.url,
-  page.outcome,
-  page.status,
-  page.at,
-  page.durationMs,
-  page.contentType,
-  page.bytes,
-  page.title,
-  page.language,
-  page.redirect,
-  page.digest,
-  page.truncated,
-  page.noindex ? 1 : 0,
-  page.depth,
-  page.via,
-  page.tries,
-  page.robots,
-  page.detail,
-  page.extracted,
-  place?.file ?? null,
-  place?.offset ?? null,
-  place?.length ?? null,
-  place?.groupLength ?? null,
-];
+/** The columns of a page as a CREATE TABLE declares them, without the site. */
+export const PAGE_DECLARED = [
+  'url_key INTEGER NOT NULL',
+  ...NAMES.map((name) => `${name} ${TYPES[PAGE_COLUMNS[name].kind]}${PAGE_COLUMNS[name].nullable ? '' : ' NOT NULL'}`),
+].join(', ');
+
+export const PAGE_MARKS = ['url_key', ...NAMES].map(() => '?').join(', ');
+
+/** In the order of PAGE_FIELDS. */
+export const pageValues = (row: PageRow): (string | number | null)[] => {
+  const values: (string | number | null)[] = [urlKey(row.url)];
+  for (const name of NAMES) {
+    const value = row[name];
+    values.push(typeof value === 'boolean' ? Number(value) : value);
+  }
+  return values;
+};
+
+/** Back from the values of PAGE_FIELDS. */
+export const pageOfValues = (site: string, values: readonly unknown[]): PageRow =>
+  pageFrom((name) => (name === 'site' ? site : values[PLACES[name]]));
 
 /** Back from a row that has the name of the site as `site_name`. */
-export const toPage = (row: Readonly<Record<string, unknown>>): PlacedPage => ({
-  url: row.url as CanonicalUrl,
-  site: row.site_name as string,
-  outcome: row.outcome as OutcomeName,
-  status: row.status as number | null,
-  at: row.at as number,
-  durationMs: row.duration_ms as number,
-  contentType: row.content_type as string,
-  bytes: row.bytes as number,
-  title: row.title as string,
-  language: row.language as string,
-  redirect: row.redirect as string,
-  digest: row.digest as string,
-  truncated: row.truncated as string,
-  noindex: row.noindex === 1,
-  depth: row.depth as number,
-  via: row.via as string,
-  tries: row.tries as number,
-  robots: row.robots as string,
-  detail: row.detail as string,
-  extracted: row.extracted as string,
-  place:
-    row.file === null
-      ? null
-      : {
-          file: row.file as string,
-          offset: row.offset as number,
-          length: row.length as number,
-          groupLength: row.group_length as number,
-        },
-});
+export const toPage = (row: Readonly<Record<string, unknown>>): PageRow =>
+  pageFrom((name) => row[name === 'site' ? 'site_name' : name]);
+
+/** Where in PAGE_FIELDS each column is: the key comes first. */
+const PLACES = Object.fromEntries(NAMES.map((name, i) => [name, i + 1])) as Record<keyof PageRow, number>;
+
+const pageFrom = (fieldOf: (name: keyof PageRow) => unknown): PageRow => {
+  const page: Record<string, unknown> = {};
+  for (const name of PAGE_COLUMN_NAMES) {
+    const value = fieldOf(name);
+    page[name] = PAGE_COLUMNS[name].kind === 'boolean' ? value === 1 : value;
+  }
+  return page as unknown as PageRow;
+};

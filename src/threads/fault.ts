@@ -1,6 +1,6 @@
 /** A fault of ours on its way between threads: an Error loses its fields when it is cloned. */
 
-import { StoreFault } from '../frontier/store.ts';
+import { StoreFault } from '../contract/fault.ts';
 import { isDiskFull } from '../store/sqlite/fault.ts';
 
 export interface Fault {
@@ -21,7 +21,7 @@ export const toFault = (error: unknown): Fault => {
   };
 };
 
-/** The same fault on the other side. */
+/** A fault as the thread that hears of it throws it. */
 export class ThreadFault extends Error {
   readonly advice: string;
   readonly diskFull: boolean;

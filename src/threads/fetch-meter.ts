@@ -3,8 +3,9 @@
 import type { Gauges } from '../fetch/fetcher.ts';
 import type { LoopGauges } from '../frontier/claim-loop.ts';
 import type { Parsed } from '../frontier/parts.ts';
-import { CALL_KINDS, type CallKind, type CallParts, type Exchange } from '../model/exchange.ts';
+import type { Exchange } from '../model/exchange.ts';
 import type { Refused } from '../model/outcome.ts';
+import { REQUEST_KINDS, type RequestKind, type RequestTimes } from '../model/request.ts';
 import { cellOf, cellsBy, openDistribution, openMeter, type Distribution } from '../observe/metrics/cells.ts';
 import type { FetchPhase } from '../observe/metrics/table.ts';
 
@@ -12,12 +13,13 @@ export interface FetchNow extends LoopGauges, Pick<Gauges, 'bodyBytes'> {
   readonly parseBacklog: number;
   readonly waitingForParser: number;
   readonly longestVisitMs: number;
-  readonly longestCallMs: number;
+  readonly longestRequestMs: number;
   readonly refused: Refused;
 }
 
 export interface FetchMeter {
-  call(kind: CallKind, exchange: Exchange): void;
+  /** A request has ended. */
+  request(kind: RequestKind, exchange: Exchange): void;
   /** What came back from parsing; `here` when this thread did it. */
   parsed(parsed: Parsed, here: boolean): void;
   sockets(http: number, https: number): void;
@@ -33,15 +35,15 @@ type Phases = Readonly<Record<FetchPhase, Distribution>>;
 
 export const openFetchMeter = (cells: SharedArrayBuffer): FetchMeter => {
   const meter = openMeter(cells);
-  const calls = cellsBy('calls_total', 'kind');
+  const requests = cellsBy('requests_total', 'kind');
   const errors = cellsBy('errors_total', 'kind');
   const network = cellsBy('network_bytes_total', 'direction');
   const handshakes = cellsBy('tls_handshakes_total', 'resumed');
   const pressure = cellsBy('backpressure_total', 'kind');
   const sockets = cellsBy('sockets', 'scheme');
   const content = openDistribution(cells, 'content_bytes');
-  const phases = Object.fromEntries(CALL_KINDS.map((kind) => [kind, phasesOf(cells, kind)])) as Readonly<
-    Record<CallKind, Phases>
+  const phases = Object.fromEntries(REQUEST_KINDS.map((kind) => [kind, phasesOf(cells, kind)])) as Readonly<
+    Record<RequestKind, Phases>
   >;
   const noteRefused = refusedNoter(cells);
   const gauges = {
@@ -51,29 +53,29 @@ export const openFetchMeter = (cells: SharedArrayBuffer): FetchMeter => {
     parseBacklog: cellOf('parse_backlog'),
     waitingForParser: cellOf('visits_waiting_for_parser'),
   };
-  const [longestVisit, longestCall] = [cellOf('longest_visit_seconds'), cellOf('longest_call_seconds')];
+  const [longestVisit, longestRequest] = [cellOf('longest_visit_seconds'), cellOf('longest_request_seconds')];
   const [found, parsedHere, stopped] = [
     cellOf('links_found_total'),
     cellOf('parsed_total'),
     cellOf('claiming_stopped_seconds_total'),
   ];
 
-  const noteParts = (kind: CallKind, parts: CallParts): void => {
-    const time = phases[kind];
-    if (parts.lookupMs !== null) time.lookup.observe(parts.lookupMs / 1_000);
-    if (parts.connectMs !== null) time.connect.observe(parts.connectMs / 1_000);
-    if (parts.tlsMs !== null) time.tls.observe(parts.tlsMs / 1_000);
-    if (parts.firstByteMs !== null) time['first-byte'].observe(parts.firstByteMs / 1_000);
-    time.total.observe(parts.totalMs / 1_000);
-    meter.add(network.in!, parts.receivedBytes);
-    meter.add(network.out!, parts.sentBytes);
-    if (parts.resumed !== null) meter.add(handshakes[parts.resumed ? 'yes' : 'no']!);
+  const noteTimes = (kind: RequestKind, times: RequestTimes): void => {
+    const observed = phases[kind];
+    if (times.lookupMs !== null) observed.lookup.observe(times.lookupMs / 1_000);
+    if (times.connectMs !== null) observed.connect.observe(times.connectMs / 1_000);
+    if (times.tlsMs !== null) observed.tls.observe(times.tlsMs / 1_000);
+    if (times.firstByteMs !== null) observed['first-byte'].observe(times.firstByteMs / 1_000);
+    observed.total.observe(times.totalMs / 1_000);
+    meter.add(network.in!, times.receivedBytes);
+    meter.add(network.out!, times.sentBytes);
+    if (times.resumed !== null) meter.add(handshakes[times.resumed ? 'yes' : 'no']!);
   };
 
   return {
-    call: (kind, exchange) => {
-      meter.add(calls[kind]!);
-      if (exchange.parts) noteParts(kind, exchange.parts);
+    request: (kind, exchange) => {
+      meter.add(requests[kind]!);
+      if (exchange.times) noteTimes(kind, exchange.times);
       if (exchange.kind === 'failed') return meter.add(errors[exchange.cause]!);
       if (exchange.status >= 400 && exchange.status < 600)
         meter.add(errors[exchange.status < 500 ? 'http-4xx' : 'http-5xx']!);
@@ -93,16 +95,16 @@ export const openFetchMeter = (cells: SharedArrayBuffer): FetchMeter => {
       meter.add(pressure.hard!);
       meter.add(stopped, ms / 1_000);
     },
-    now: ({ refused, longestVisitMs, longestCallMs, ...now }) => {
+    now: ({ refused, longestVisitMs, longestRequestMs, ...now }) => {
       meter.set(longestVisit, longestVisitMs / 1_000);
-      meter.set(longestCall, longestCallMs / 1_000);
+      meter.set(longestRequest, longestRequestMs / 1_000);
       for (const name of Object.keys(gauges) as (keyof typeof gauges)[]) meter.set(gauges[name], now[name]);
       noteRefused(refused);
     },
   };
 };
 
-const phasesOf = (cells: SharedArrayBuffer, kind: CallKind): Phases => {
+const phasesOf = (cells: SharedArrayBuffer, kind: RequestKind): Phases => {
   const time = (phase: FetchPhase): Distribution => openDistribution(cells, 'fetch_seconds', { kind, phase });
   return {
     lookup: time('lookup'),

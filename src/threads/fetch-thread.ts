@@ -6,7 +6,7 @@ import { readConnectTo } from '../fetch/connect-to.ts';
 import { runClaimLoop, type LoopGauges } from '../frontier/claim-loop.ts';
 import { createCrew, type Crew } from '../frontier/crew.ts';
 import type { Parsed, ParseJob, VisitParts } from '../frontier/parts.ts';
-import type { Store } from '../frontier/store.ts';
+import type { Store } from '../contract/store.ts';
 import { visit } from '../frontier/visit.ts';
 import { createClock } from '../lib/clock.ts';
 import { socketsMaxOf } from '../model/settings.ts';
@@ -14,20 +14,21 @@ import type { Visit } from '../model/visit.ts';
 import { decodeText, isText } from '../parse/page.ts';
 import { createScope } from '../url/scope.ts';
 import { openSiteSet } from '../url/site-set.ts';
-import { createNotedFetch } from './call-notes.ts';
 import { ThreadFault, toFault } from './fault.ts';
 import { openFetchMeter } from './fetch-meter.ts';
 import { openHeart } from './heart.ts';
 import { createHookLog } from './hook-log.ts';
 import { openHooks } from './hooks.ts';
 import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
+import { openThreadLedger } from './noted-requests.ts';
 import { createParsePool } from './parse-pool.ts';
+import { createRequestChain } from './request-chain.ts';
 import { createStoreClient } from './store-client.ts';
 import { createVisitTimes } from './visit-times.ts';
 import { openVitals } from './vitals.ts';
 
-/** How often a fetch thread tells what it does and shows that it lives. */
-const REPORT_MS = 500;
+/** How often a fetch thread notes what it does and shows that it lives. */
+const NOTE_MS = 500;
 
 const start = workerData as FetchStart;
 const { settings } = start;
@@ -41,10 +42,8 @@ const pool = createParsePool(meter.waits);
 const stop = new AbortController();
 const abort = new AbortController();
 const gauges: LoopGauges = { visits: 0, slots: 0 };
-const counts = { calls: 0, failures: 0 };
 const times = createVisitTimes(clock);
 const vitals = openVitals(start.cells);
-const loopDelays = vitals.delays;
 
 const fetcher = createFetcher({
   clock,
@@ -53,14 +52,14 @@ const fetcher = createFetcher({
   socketsMax: socketsMaxOf(settings),
   bodyMemoryBytes: Math.ceil(settings.bodyMemoryBytes / settings.fetchers),
   connectTimeoutMs: Math.min(settings.timeoutMs, 10_000),
-  answerTimeoutMs: settings.timeoutMs,
+  responseTimeoutMs: settings.timeoutMs,
   totalTimeoutMs: settings.timeoutMs,
   verifyTls: settings.verifyTls,
   allowPrivateAddresses: settings.allowPrivateAddresses,
   connectTo: settings.connectTo.map((text) => readConnectTo(text)!),
   onSockets: meter.sockets,
 });
-const notedCalls = createNotedFetch(fetcher, start, clock.now);
+const ledger = openThreadLedger(start, clock.now);
 
 const scope = createScope({
   depthMax: settings.maxDepth,
@@ -108,48 +107,23 @@ const crewOn = (store: Store): Crew =>
       isText,
       sitemaps: settings.sitemaps,
     },
-    fetch: async (call, signal) => {
-      counts.calls++;
-      const exchange = await times.timed('call', () => notedCalls.fetch(call, signal));
-      if (exchange.kind === 'failed') counts.failures++;
-      meter.call(call.kind, exchange);
-      return exchange;
-    },
+    fetch: createRequestChain({ fetcher, ledger, times, meter }),
     forget: fetcher.forget,
     parse,
     accept: hooks?.accept ?? null,
-    readText: (answer) => decodeText(answer.headers, answer.body),
+    readText: (response) => decodeText(response.headers, response.body),
   });
 
-const report = (): void => {
+const note = (): void => {
   heart.busy(); // beats while the event loop turns
-  const { http, https, bodyBytes } = fetcher.gauges();
-  const waitingForParser = pool.waiting();
-  const [longestVisitMs, longestCallMs] = [times.longestVisitMs(), times.longestCallMs()];
   meter.now({
     ...gauges,
-    bodyBytes,
+    bodyBytes: fetcher.gauges().bodyBytes,
     refused,
-    waitingForParser,
-    longestVisitMs,
-    longestCallMs,
+    waitingForParser: pool.waiting(),
+    longestVisitMs: times.longestVisitMs(),
+    longestRequestMs: times.longestRequestMs(),
     parseBacklog: pool.backlog(),
-  });
-  tell({
-    kind: 'report',
-    report: {
-      visits: gauges.visits,
-      slots: gauges.slots,
-      ...counts,
-      bodyBytes,
-      sockets: http + https,
-      waitingForParser,
-      refused,
-      longestVisitMs,
-      longestCallMs,
-      loopDelay: loopDelays.recent(),
-      loopDelayOverall: loopDelays.overall(),
-    },
   });
 };
 
@@ -170,7 +144,7 @@ const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
 };
 
 const run = async (store: Store): Promise<void> => {
-  const timer = setInterval(report, REPORT_MS);
+  const timer = setInterval(note, NOTE_MS);
   try {
     const { parts, refused: counted } = crewOn(store);
     refused = counted;
@@ -197,7 +171,7 @@ const run = async (store: Store): Promise<void> => {
       },
       gauges,
     );
-    report();
+    note();
   } catch (error) {
     // The store cannot go on: nobody can. Anything else is a defect in this thread, which dies of it and is started
     // again.
@@ -210,7 +184,7 @@ const run = async (store: Store): Promise<void> => {
     vitals.close();
     heart.rest();
     await fetcher.close();
-    await notedCalls.close();
+    await ledger?.close();
     pool.close();
     await store.close();
     main.removeAllListeners('message');

@@ -1,4 +1,4 @@
-/** A call into a person's module: what it throws is a value here, and what does not end is interrupted. */
+/** Runs a function of a person's module: what it throws is a value here, and what does not end is interrupted. */
 
 import { createContext, Script } from 'node:vm';
 

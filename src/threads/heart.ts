@@ -7,7 +7,7 @@ const BUSY_SINCE = 0;
 /** The job being worked on, or 0. A number of 53 bits in two cells, as a lease has. */
 const JOB_LOW = 1;
 const JOB_HIGH = 2;
-/** Which hook of a person's module is being called: 0 for none, or its place in HOOK_NAMES from 1 on. */
+/** Which hook of a person's module is running: 0 for none, or its place in HOOK_NAMES from 1 on. */
 const HOOK = 3;
 const HALF = 2 ** 32;
 
@@ -18,8 +18,8 @@ export interface Heart {
   /** How long it has been busy with one thing. */
   busyMs(): number;
   job(): number;
-  /** The thread calls a hook, or has come back from it (null). */
-  calls(hook: HookName | null): void;
+  /** The thread runs a hook, or has come back from it (null). */
+  runs(hook: HookName | null): void;
   /** The hook it is in, or was in when it died. */
   hook(): HookName | null;
 }
@@ -47,7 +47,7 @@ export const openHeart = (shared: SharedArrayBuffer): Heart => {
       const since = Atomics.load(cells, BUSY_SINCE);
       return since === 0 ? 0 : (second() - since) * 1_000;
     },
-    calls: (hook) => void Atomics.store(cells, HOOK, hook === null ? 0 : HOOK_NAMES.indexOf(hook) + 1),
+    runs: (hook) => void Atomics.store(cells, HOOK, hook === null ? 0 : HOOK_NAMES.indexOf(hook) + 1),
     hook: () => HOOK_NAMES[Atomics.load(cells, HOOK) - 1] ?? null,
     job: () => (Atomics.load(cells, JOB_HIGH) >>> 0) * HALF + (Atomics.load(cells, JOB_LOW) >>> 0),
   };

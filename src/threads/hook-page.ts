@@ -5,14 +5,14 @@ import type { Findings } from '../model/findings.ts';
 import type { HookPage } from '../model/hooks.ts';
 import { linksOf } from './page-links.ts';
 
-export interface ReadAnswer {
+export interface ReadResponse {
   readonly page: Answered;
   readonly findings: Findings;
-  /** Its body as text. */
+  /** The body of the page as text. */
   readonly source: string;
 }
 
-export const toHookPage = ({ page, findings, source }: ReadAnswer): HookPage => {
+export const toHookPage = ({ page, findings, source }: ReadResponse): HookPage => {
   let links: readonly string[] | null = null;
   return {
     url: page.url,

@@ -1,4 +1,4 @@
-/** The hooks of a crawl as its threads call them: guarded, with every failure told, and none passed on. */
+/** The hooks of a crawl as its threads run them: guarded, with every failure told, and none passed on. */
 
 import {
   EXTRACTED_BYTES_MAX,
@@ -25,13 +25,13 @@ const LINKS_PER_GUARD = 200;
  */
 const HANGS_PER_PAGE_MAX = 3;
 
-export interface CalledHooks {
+export interface GuardedHooks {
   readonly accept: AcceptLinks | null;
   /** The value as JSON; empty when there is none, or it failed. */
   readonly extract: ((page: HookPage) => string) | null;
 }
 
-export interface HookCalls {
+export interface HookOptions {
   /** Absolute. */
   readonly path: string;
   readonly heart: Heart;
@@ -39,35 +39,35 @@ export interface HookCalls {
 }
 
 /** Loads the module into this thread. Throws when it cannot be loaded. */
-export const openHooks = async (calls: HookCalls): Promise<CalledHooks> => {
-  const hooks = await loadHooks(calls.path).catch((error: unknown) => {
-    throw new Error(`the hooks "${calls.path}" ${(error as Error).message}`);
+export const openHooks = async ({ path, heart, onTrouble }: HookOptions): Promise<GuardedHooks> => {
+  const hooks = await loadHooks(path).catch((error: unknown) => {
+    throw new Error(`the hooks "${path}" ${(error as Error).message}`);
   });
   let last: HookName = 'extract';
-  const call = <T>(hook: HookName, work: () => T): Guarded<T> => {
+  const run = <T>(hook: HookName, work: () => T): Guarded<T> => {
     last = hook;
-    calls.heart.calls(hook);
+    heart.runs(hook);
     const done = guarded(work, HOOK_MS_MAX);
-    calls.heart.calls(null);
+    heart.runs(null);
     return done;
   };
   // A hook that leaves a promise behind, and that fails later, would end the thread otherwise.
   process.on('unhandledRejection', (error) => {
-    calls.onTrouble({ hook: last, url: '', why: `it left a promise behind, which was rejected: ${whyOf(error)}` });
+    onTrouble({ hook: last, url: '', why: `it left a promise behind, which was rejected: ${whyOf(error)}` });
   });
-  const parts: CallParts = { call, onTrouble: calls.onTrouble };
+  const guard: HookGuard = { run, onTrouble };
   return {
-    accept: hooks.accept ? acceptAll(parts, hooks.accept.bind(hooks)) : null,
-    extract: hooks.extract ? extractOne(parts, hooks.extract.bind(hooks)) : null,
+    accept: hooks.accept ? acceptAll(guard, hooks.accept.bind(hooks)) : null,
+    extract: hooks.extract ? extractOne(guard, hooks.extract.bind(hooks)) : null,
   };
 };
 
-interface CallParts {
-  readonly call: <T>(hook: HookName, work: () => T) => Guarded<T>;
-  readonly onTrouble: HookCalls['onTrouble'];
+interface HookGuard {
+  readonly run: <T>(hook: HookName, work: () => T) => Guarded<T>;
+  readonly onTrouble: HookOptions['onTrouble'];
 }
 
-const acceptAll = ({ call, onTrouble }: CallParts, accept: NonNullable<Hooks['accept']>): AcceptLinks => {
+const acceptAll = ({ run, onTrouble }: HookGuard, accept: NonNullable<Hooks['accept']>): AcceptLinks => {
   const failed = (url: string, why: string): HookRefusal => {
     onTrouble({ hook: 'accept', url, why });
     return 'hook-failed';
@@ -88,12 +88,12 @@ const acceptAll = ({ call, onTrouble }: CallParts, accept: NonNullable<Hooks['ac
     let hangs = 0;
     while (verdicts.length < links.length && hangs < HANGS_PER_PAGE_MAX) {
       const end = Math.min(verdicts.length + LINKS_PER_GUARD, links.length);
-      const done = call('accept', () => {
+      const done = run('accept', () => {
         while (verdicts.length < end) verdicts.push(verdictOn(links[verdicts.length]!));
       });
       if (done.kind === 'done') continue;
       if (done.kind === 'hung') hangs++;
-      // The link it was at; those before it have their verdicts, those behind it get a new guard.
+      // The link it was at; those before it have their verdicts, those after it get a new guard.
       verdicts.push(failed(links[verdicts.length]!.url, done.kind === 'hung' ? HUNG : done.why));
     }
     while (verdicts.length < links.length)
@@ -102,18 +102,18 @@ const acceptAll = ({ call, onTrouble }: CallParts, accept: NonNullable<Hooks['ac
   };
 };
 
-/** A copy, because it is given away. */
+/** A copy, because a person's module gets it. */
 const toHookLink = ({ url, site, depth, via }: Link): HookLink => ({ url, site, depth, via });
 
 const extractOne =
-  ({ call, onTrouble }: CallParts, extract: NonNullable<Hooks['extract']>) =>
+  ({ run, onTrouble }: HookGuard, extract: NonNullable<Hooks['extract']>) =>
   (page: HookPage): string => {
     const failed = (why: string): string => {
       onTrouble({ hook: 'extract', url: page.url, why });
       return '';
     };
     // Written as JSON within the guard: that too runs code of the module, and may not end.
-    const done = call('extract', () => {
+    const done = run('extract', () => {
       const value: unknown = extract(page);
       return isPromise(value) ? PROMISE : value === undefined ? '' : JSON.stringify(value);
     });
@@ -137,7 +137,7 @@ const extractOne =
   };
 
 const PROMISE = Symbol('promise');
-const PROMISED = 'it returned a promise: hooks answer at once';
+const PROMISED = 'it returned a promise: hooks must return at once';
 const HUNG = `it did not return within ${HOOK_MS_MAX} ms and was interrupted`;
 
 const isPromise = (value: unknown): boolean => {

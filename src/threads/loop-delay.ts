@@ -1,7 +1,7 @@
 /** How late the event loop of a thread comes to its timers: what every visit of the thread waits for. */
 
 import { monitorEventLoopDelay, type Histogram } from 'node:perf_hooks';
-import type { LoopDelay } from '../observe/snapshot.ts';
+import type { LoopDelay } from '../observe/readings.ts';
 
 /** A timer of this length is timed. Shorter would itself be work, longer would miss short stalls. */
 const RESOLUTION_MS = 10;
@@ -40,7 +40,7 @@ export const openLoopDelays = (): LoopDelays => {
   };
 };
 
-/** The histogram holds how far apart the timer's calls were, in nanoseconds: a punctual one is its own length apart. */
+/** The histogram holds how far apart the ticks of a timer were, in nanoseconds: punctual ones are its length apart. */
 const delayOf = (histogram: Histogram): LoopDelay => {
   const late = (ns: number): number =>
     histogram.count === 0 ? 0 : Math.max(0, Math.round((ns / 1e6 - RESOLUTION_MS) * 10) / 10);

@@ -3,10 +3,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
-import type { Refused } from '../model/outcome.ts';
-import type { FrontierPlace, Settings } from '../model/settings.ts';
+import type { Settings } from '../model/settings.ts';
 import type { Fields } from '../observe/log.ts';
-import type { LoopDelay } from '../observe/snapshot.ts';
+import type { StorePlace } from '../store/options.ts';
 import type { Fault } from './fault.ts';
 
 /** What every thread is started with. */
@@ -21,30 +20,19 @@ export interface ThreadStart {
   /** What goes into headers and warcinfo records. */
   readonly userAgent: string;
   readonly productToken: string;
-  /** Of this program, for the ledger. */
+  /** The version of this program, for the ledger. */
   readonly version: string;
   /** A line for every visit. */
   readonly logPages: boolean;
-  readonly store: StoreStart;
-}
-
-/** Which store the store thread opens. */
-export interface StoreStart {
-  /** `sqlite`, or the address of a server, with its password. */
-  readonly url: string;
-  /** The name of the crawl in a shared store, and of this directory among its members. */
-  readonly crawl: string;
-  readonly member: string;
-  readonly shards: number;
-  /** Where the waiting links of a crawl in Redis lie; in it, unless that is said. */
-  readonly frontier?: FrontierPlace;
+  /** The store that the store thread opens. */
+  readonly store: StorePlace;
 }
 
 export interface FetchStart extends ThreadStart {
   readonly anchor: Anchor;
   readonly shards: readonly number[];
-  /** How long a lease holds; null where it ends with its holder. */
-  readonly leaseMs: number | null;
+  /** How long a lease holds, where leases run out. */
+  readonly leaseMs: number;
   readonly seeded: SharedFingerprints | null;
   readonly excluded: SharedFingerprints | null;
 }
@@ -70,24 +58,7 @@ export type ToFetchThread =
   | { readonly kind: 'stop'; readonly graceMs: number };
 
 export type FromFetchThread =
-  | { readonly kind: 'report'; readonly report: FetchReport }
   | { readonly kind: 'log'; readonly level: 'warn' | 'debug'; readonly message: string; readonly fields?: Fields }
   | { readonly kind: 'fault'; readonly fault: Fault };
 
 export type ToParseThread = { readonly kind: 'client'; readonly port: MessagePort };
-
-/** What a fetch thread tells of itself, some times a second. Counts are since its start. */
-export interface FetchReport {
-  readonly visits: number;
-  readonly slots: number;
-  readonly calls: number;
-  readonly failures: number;
-  readonly bodyBytes: number;
-  readonly sockets: number;
-  readonly waitingForParser: number;
-  readonly longestVisitMs: number;
-  readonly longestCallMs: number;
-  readonly loopDelay: LoopDelay;
-  readonly loopDelayOverall: LoopDelay;
-  readonly refused: Refused;
-}

@@ -5,8 +5,8 @@ import type { Findings } from '../model/findings.ts';
 import { canonicalize } from '../url/canonical.ts';
 
 /**
- * Of the links of one page that are archived: 10,000 of 100 characters, which is more than pages have. But a sitemap
- * may list 50,000 of 2,000 characters, and its record is made in memory.
+ * Bytes of the links of one page that are archived: 10,000 links of 100 characters, which is more than pages have. But
+ * a sitemap may list 50,000 of 2,000 characters, and its record is made in memory.
  */
 export const KEPT_LINKS_BYTES_MAX = 1024 ** 2;
 
@@ -15,8 +15,8 @@ type Hrefs = Pick<Findings, 'hrefs' | 'base'>;
 export const linksOf = (findings: Hrefs): string[] => [...keptLinksOf(findings, Infinity).urls];
 
 /**
- * The first of them, up to a ceiling. Those behind it are counted as they are written: each once, but not brought into
- * their form.
+ * The first links of a page, up to a ceiling. Those after it are counted as they are written: each once, but not
+ * brought into canonical form.
  */
 export const keptLinksOf = ({ hrefs, base }: Hrefs, bytesMax = KEPT_LINKS_BYTES_MAX): KeptLinks => {
   const urls = new Set<string>();

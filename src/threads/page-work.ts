@@ -7,7 +7,7 @@ import type { Settings } from '../model/settings.ts';
 import { parsePage } from '../parse/page.ts';
 import { parseSitemap } from '../parse/sitemap.ts';
 import { toHookPage } from './hook-page.ts';
-import type { CalledHooks } from './hooks.ts';
+import type { GuardedHooks } from './hooks.ts';
 import { keptLinksOf } from './page-links.ts';
 
 export type PageWork = (job: ParseJob) => Parsed & { kind: 'parsed' };
@@ -15,7 +15,7 @@ export type PageWork = (job: ParseJob) => Parsed & { kind: 'parsed' };
 export interface PageWorkOptions {
   readonly settings: Pick<Settings, 'keep' | 'bodyBytesMax'> & Partial<Pick<Settings, 'keepLinks'>>;
   readonly productToken: string;
-  readonly extract?: CalledHooks['extract'] | undefined;
+  readonly extract?: GuardedHooks['extract'] | undefined;
 }
 
 /** A page that makes the work throw is lost, as one that ends its thread is; the thread is not. */

@@ -3,9 +3,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Parsed, ParseJob } from '../frontier/parts.ts';
 
-/** A visit parses one thing at a time, so its lease names the job. */
-export type ParseRequest = ParseJob;
-
+/** The result of a job. A visit parses one thing at a time, so its lease names the job. */
 export interface ParseReply {
   readonly lease: number;
   readonly parsed: Parsed;
@@ -13,6 +11,7 @@ export interface ParseReply {
 
 /** One being parsed and one ready, per parse thread and fetch thread; more would only fill memory. */
 const JOBS_PER_PARSER = 2;
+
 export interface ParsePool {
   parse(job: ParseJob): Promise<Parsed>;
   add(name: string, port: MessagePort): void;
@@ -22,7 +21,7 @@ export interface ParsePool {
   expectNoMore(): void;
   /** Jobs that wait for a parse thread. */
   waiting(): number;
-  /** Those, and the ones that parse threads have. */
+  /** Jobs that wait for a parse thread, and those that parse threads have. */
   backlog(): number;
   close(): void;
 }
@@ -37,29 +36,29 @@ interface Parser {
 export const createParsePool = (onWait: () => void = () => {}): ParsePool => {
   const parsers: Parser[] = [];
   let last = false;
-  const line: { job: ParseJob; resolve: (parsed: Parsed) => void }[] = [];
+  const queue: { job: ParseJob; resolve: (parsed: Parsed) => void }[] = [];
 
   const pump = (): void => {
     if (last && parsers.length === 0)
-      for (const { resolve } of line.splice(0)) resolve({ kind: 'lost', culprit: false });
-    while (line.length > 0) {
+      for (const { resolve } of queue.splice(0)) resolve({ kind: 'lost', culprit: false });
+    while (queue.length > 0) {
       const parser = parsers.reduce<Parser | null>(
         (least, one) => (least && least.jobs.size <= one.jobs.size ? least : one),
         null,
       );
       if (!parser || parser.jobs.size >= JOBS_PER_PARSER) return;
-      const { job, resolve } = line.shift()!;
+      const { job, resolve } = queue.shift()!;
       parser.jobs.set(job.lease, resolve);
-      parser.port.postMessage(job satisfies ParseRequest, bodiesOf(job));
+      parser.port.postMessage(job satisfies ParseJob, bodiesOf(job));
     }
   };
 
   return {
     parse: (job) =>
       new Promise((resolve) => {
-        line.push({ job, resolve });
+        queue.push({ job, resolve });
         pump();
-        if (line.length > 0) onWait(); // the last in line is this one
+        if (queue.length > 0) onWait(); // the last in the queue is this one
       }),
     add: (name, port) => {
       const parser: Parser = { name, port, jobs: new Map() };
@@ -84,8 +83,8 @@ export const createParsePool = (onWait: () => void = () => {}): ParsePool => {
       last = true;
       pump();
     },
-    waiting: () => line.length,
-    backlog: () => parsers.reduce((sum, { jobs }) => sum + jobs.size, line.length),
+    waiting: () => queue.length,
+    backlog: () => parsers.reduce((sum, { jobs }) => sum + jobs.size, queue.length),
     close: () => {
       for (const parser of parsers) parser.port.close();
     },

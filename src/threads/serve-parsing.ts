@@ -1,13 +1,14 @@
 /** What a parse thread does: takes bodies, gives back findings and finished archive records. */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import type { ParseJob } from '../frontier/parts.ts';
 import type { HookTrouble } from '../model/hooks.ts';
 import { cellOf, openMeter } from '../observe/metrics/cells.ts';
 import { openHeart } from './heart.ts';
 import { openHooks } from './hooks.ts';
 import type { ThreadStart, ToParseThread } from './messages.ts';
 import { createPageWork, workOrLost, type PageWork } from './page-work.ts';
-import type { ParseReply, ParseRequest } from './parse-pool.ts';
+import type { ParseReply } from './parse-pool.ts';
 import { openVitals } from './vitals.ts';
 
 /** Between two pages; a hook fails once for each, unless it left something behind. */
@@ -28,7 +29,7 @@ export const serveParsing = async (wrap: (work: PageWork) => PageWork = (work) =
   const meter = openMeter(start.cells);
   const parsedTotal = cellOf('parsed_total');
   parentPort!.on('message', ({ port }: ToParseThread) => {
-    port.on('message', (job: ParseRequest) => {
+    port.on('message', (job: ParseJob) => {
       heart.busy(job.lease);
       const done = workOrLost(work, job);
       rest();

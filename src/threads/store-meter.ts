@@ -1,6 +1,6 @@
 /** Counts what the store did, where it was done: in the store thread, for the thread that asked for it. */
 
-import type { Admitted, Settled } from '../frontier/store.ts';
+import type { Admitted, Settled } from '../contract/store.ts';
 import type { Census } from '../model/census.ts';
 import {
   cellOf,
@@ -11,7 +11,7 @@ import {
   type Meter,
 } from '../observe/metrics/cells.ts';
 import type { TimedVerb } from '../observe/metrics/table.ts';
-import type { StoreKind } from '../store/place.ts';
+import type { StoreKind } from '../store/address.ts';
 import type { StoreCall } from '../store/call.ts';
 
 /**
@@ -19,7 +19,7 @@ import type { StoreCall } from '../store/call.ts';
  * another follows it.
  */
 export interface ClientMeter {
-  /** A call is done, and nothing takes it back any more. */
+  /** A verb was performed, and nothing takes it back any more. */
   note(call: StoreCall, result: unknown): void;
   /** Links that the store gave up when it freed the leases of this client. */
   gaveUp(links: number): void;
@@ -58,24 +58,24 @@ const noteLinks = (meter: Meter, { admitted, seen, forgotten }: Admitted): void 
   meter.add(FORGOTTEN, forgotten);
 };
 
-/** Whether the calls may settle links that no visit settles. */
+/** Whether it may settle links that no visit settles. */
 export const mayGiveUp = (call: StoreCall): boolean =>
-  call.verb === 'steer' && call.orders.some(({ kind }) => kind === 'free');
+  call.verb === 'steer' && call.changes.some(({ kind }) => kind === 'free');
 
 export const givenUpIn = ({ settled }: Census): number => settled['gave-up'] ?? 0;
 
-/** The thread whose leases are freed by these calls; the main thread asks for it. */
+/** The thread whose leases are freed by it, if it frees any; the main thread asks for that. */
 export const freedHolder = (call: StoreCall): string | null =>
-  (call.verb === 'steer' ? call.orders.find((order) => order.kind === 'free')?.holder : null) ?? null;
+  (call.verb === 'steer' ? call.changes.find((change) => change.kind === 'free')?.holder : null) ?? null;
 
 export type StoreTimes = (verb: TimedVerb, tookMs: number) => void;
 
-/** Calls of the store are timed in the numbers of its own thread. */
+/** The verbs of the store are timed in the numbers of the store thread. */
 export const openStoreTimes = (cells: SharedArrayBuffer, store: StoreKind): StoreTimes => {
   const times = new Map<TimedVerb, Distribution>();
   return (verb, tookMs) => {
     let time = times.get(verb);
-    if (!time) times.set(verb, (time = openDistribution(cells, 'store_call_seconds', { store, verb })));
+    if (!time) times.set(verb, (time = openDistribution(cells, 'store_verb_seconds', { store, verb })));
     time.observe(tookMs / 1_000);
   };
 };

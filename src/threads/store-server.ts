@@ -1,37 +1,36 @@
-/** The store's end of its message ports: answers the calls of all clients, in the store thread. */
+/** The store's end of its message ports: answers the messages of all clients, in the store thread. */
 
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import type { Census } from '../model/census.ts';
 import { performOn, rowsOf, type StoreCall } from '../store/call.ts';
-import type { SharedStore } from '../store/shared.ts';
-import type { SqliteStore } from '../store/sqlite/store.ts';
+import type { OpenedStore } from '../store/options.ts';
 import { toFault } from './fault.ts';
-import type { Reply, Request } from './store-client.ts';
+import type { StoreReply, StoreMessage } from './store-client.ts';
 import { freedHolder, givenUpIn, mayGiveUp, type ClientMeter, type StoreTimes } from './store-meter.ts';
 
 export interface StoreServer {
-  /** Answers the calls of this client from now on, and counts them for it. */
+  /** Answers the messages of this client from now on, and counts for it what was done. */
   serve(port: MessagePort, name: string, meter: ClientMeter): void;
-  /** Resolves when all calls that have come are answered. */
+  /** Resolves when all messages that have come are answered. */
   drained(): Promise<void>;
 }
 
 /**
- * Calls that come within this time share one transaction. A commit costs as much as the work of some pages,
+ * Messages that come within this time share one transaction. A commit costs as much as the work of some pages,
  * and a visit holds its slot no longer than it waits for the web anyway.
  */
 const GATHER_MS = 15;
 /**
- * And a transaction takes on no further call once it has this many rows to write, so that a claim that comes meanwhile
- * is not long behind it.
+ * A transaction takes on no further message once it has this many rows to write, so that a claim that comes meanwhile
+ * does not wait long for it.
  */
 const ROWS_MAX = 300;
 
-/** Told of calls that took long, in milliseconds. */
+/** Told of verbs that took long, in milliseconds. */
 export type OnSlow = (verbs: string, tookMs: number) => void;
 
-/** A call that takes longer is worth a line in the log. */
+/** A verb that takes longer is worth a line in the log. */
 const SLOW_MS = 1_000;
 
 export interface Watching {
@@ -46,12 +45,18 @@ interface Client {
 
 interface Queued {
   readonly client: Client;
-  readonly request: Request;
+  readonly message: StoreMessage;
 }
 
-const isClaim = ({ request }: Queued): boolean => request.call.verb === 'claim';
+const isClaim = ({ message }: Queued): boolean => message.call.verb === 'claim';
 
-export const createStoreServer = (store: SqliteStore, { onSlow, onTime }: Watching): StoreServer => {
+/** As suits the store: many messages in one transaction, or each as it comes. */
+export const createStoreServer = (store: OpenedStore, watching: Watching): StoreServer =>
+  store.together ? createGatheringServer(store.together, watching) : createPassingServer(store, watching);
+
+type Together = NonNullable<OpenedStore['together']>;
+
+const createGatheringServer = (together: Together, { onSlow, onTime }: Watching): StoreServer => {
   const meters = new Map<string, ClientMeter>();
   let queue: Queued[] = [];
   let whenDrained: Promise<void> | null = null;
@@ -59,26 +64,26 @@ export const createStoreServer = (store: SqliteStore, { onSlow, onTime }: Watchi
   const drain = (): void => {
     const batch = nextBatch();
     const begun = performance.now();
-    const freeing = batch.find(({ request }) => mayGiveUp(request.call))?.request.call;
-    const givenUp = (): number => givenUpIn(store.run([{ verb: 'census' }])[0] as Census);
+    const freeing = batch.find(({ message }) => mayGiveUp(message.call))?.message.call;
+    const givenUp = (): number => givenUpIn(together([{ verb: 'census' }])[0] as Census);
     try {
       const givenUpBefore = freeing ? givenUp() : 0;
-      const results = store.run(
-        batch.map(({ request }) => request.call),
+      const results = together(
+        batch.map(({ message }) => message.call),
         onTime,
       );
       // Counted before it is told: who hears of it finds it in the numbers.
-      batch.forEach(({ client, request }, i) => client.meter.note(request.call, results[i]));
+      batch.forEach(({ client, message }, i) => client.meter.note(message.call, results[i]));
       if (freeing) meters.get(freedHolder(freeing) ?? '')?.gaveUp(givenUp() - givenUpBefore);
-      batch.forEach(({ client, request }, i) =>
-        client.port.postMessage({ id: request.id, result: results[i] } satisfies Reply),
+      batch.forEach(({ client, message }, i) =>
+        client.port.postMessage({ id: message.id, result: results[i] } satisfies StoreReply),
       );
     } catch (error) {
       const fault = toFault(error);
-      for (const { client, request } of batch) client.port.postMessage({ id: request.id, fault } satisfies Reply);
+      for (const { client, message } of batch) client.port.postMessage({ id: message.id, fault } satisfies StoreReply);
     }
     const tookMs = performance.now() - begun;
-    if (tookMs > SLOW_MS) onSlow([...new Set(batch.map(({ request }) => request.call.verb))].join(', '), tookMs);
+    if (tookMs > SLOW_MS) onSlow([...new Set(batch.map(({ message }) => message.call.verb))].join(', '), tookMs);
   };
 
   /**
@@ -86,12 +91,12 @@ export const createStoreServer = (store: SqliteStore, { onSlow, onTime }: Watchi
    * the claims.
    */
   const nextBatch = (): Queued[] => {
-    const inOrder = queue.some(({ request }) => request.call.verb === 'steer');
-    const line = inOrder ? queue : [...queue.filter(isClaim), ...queue.filter((one) => !isClaim(one))];
-    let [calls, rows] = [0, 0];
-    while (calls < line.length && rows < ROWS_MAX) rows += rowsOf(line[calls++]!.request.call);
-    queue = line.slice(calls);
-    return line.slice(0, calls);
+    const inOrder = queue.some(({ message }) => message.call.verb === 'steer');
+    const ordered = inOrder ? queue : [...queue.filter(isClaim), ...queue.filter((one) => !isClaim(one))];
+    let [taken, rows] = [0, 0];
+    while (taken < ordered.length && rows < ROWS_MAX) rows += rowsOf(ordered[taken++]!.message.call);
+    queue = ordered.slice(taken);
+    return ordered.slice(0, taken);
   };
 
   /**
@@ -113,8 +118,8 @@ export const createStoreServer = (store: SqliteStore, { onSlow, onTime }: Watchi
     serve: (port, name, meter) => {
       meters.set(name, meter);
       const client = { port, meter };
-      port.on('message', (request: Request) => {
-        queue.push({ client, request });
+      port.on('message', (message: StoreMessage) => {
+        queue.push({ client, message });
         whenDrained ??= work();
       });
     },
@@ -124,25 +129,25 @@ export const createStoreServer = (store: SqliteStore, { onSlow, onTime }: Watchi
   };
 };
 
-/** A shared store takes calls as they come, and puts those that come together on the wire together. */
-export const createSharedServer = (store: SharedStore, { onSlow, onTime }: Watching): StoreServer => {
+/** For a database server: messages go to it as they come, and its client sends those that come together as one. */
+const createPassingServer = (store: OpenedStore, { onSlow, onTime }: Watching): StoreServer => {
   const meters = new Map<string, ClientMeter>();
   const underWay = new Set<Promise<void>>();
-  /** Those that others give up in the same moment are counted too; they are few, and the moment is short. */
+  /** Links that others give up in the same moment are counted too; they are few, and the moment is short. */
   const steered = async (call: StoreCall): Promise<unknown> => {
     const before = givenUpIn(await store.census());
     const result = await performOn(store, call);
     meters.get(freedHolder(call) ?? '')?.gaveUp(givenUpIn(await store.census()) - before);
     return result;
   };
-  const answer = async ({ port, meter }: Client, { id, call }: Request): Promise<void> => {
+  const answer = async ({ port, meter }: Client, { id, call }: StoreMessage): Promise<void> => {
     const begun = performance.now();
     try {
       const result = await (mayGiveUp(call) ? steered(call) : performOn(store, call));
       meter.note(call, result);
-      port.postMessage({ id, result } satisfies Reply);
+      port.postMessage({ id, result } satisfies StoreReply);
     } catch (error) {
-      port.postMessage({ id, fault: toFault(error) } satisfies Reply);
+      port.postMessage({ id, fault: toFault(error) } satisfies StoreReply);
     }
     const tookMs = performance.now() - begun;
     onTime(call.verb, tookMs);
@@ -152,8 +157,8 @@ export const createSharedServer = (store: SharedStore, { onSlow, onTime }: Watch
     serve: (port, name, meter) => {
       meters.set(name, meter);
       const client = { port, meter };
-      port.on('message', (request: Request) => {
-        const answered = answer(client, request);
+      port.on('message', (message: StoreMessage) => {
+        const answered = answer(client, message);
         underWay.add(answered);
         void answered.finally(() => underWay.delete(answered));
       });

@@ -6,18 +6,18 @@ import type { Archive } from '../archive/archive.ts';
 import { addDead } from '../archive/dead-list.ts';
 import { openArchive } from '../archive/files.ts';
 import { warcinfoRecord } from '../archive/records.ts';
-import type { Store } from '../frontier/store.ts';
-import { anchorNow, anchorTo, createClock, type Anchor } from '../lib/clock.ts';
+import type { Store } from '../contract/store.ts';
+import { anchorTo, type Anchor } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
 import type { ArchiveEnd } from '../model/census.ts';
-import { kindOf } from '../store/place.ts';
-import { openSharedStore } from '../store/shared.ts';
-import { openSqliteStore } from '../store/sqlite/store.ts';
+import { kindOf } from '../store/address.ts';
+import { openStore } from '../store/open.ts';
+import type { OpenedStore } from '../store/options.ts';
 import { toFault } from './fault.ts';
 import type { FromStoreThread, ThreadStart, ToStoreThread } from './messages.ts';
 import { openClientMeter, openStoreTimes, watchConnections } from './store-meter.ts';
 import { openVitals } from './vitals.ts';
-import { createSharedServer, createStoreServer, type OnSlow, type StoreServer } from './store-server.ts';
+import { createStoreServer, type OnSlow, type StoreServer } from './store-server.ts';
 
 const start = workerData as ThreadStart;
 const main = parentPort!;
@@ -27,7 +27,6 @@ const tell = (message: FromStoreThread): void => main.postMessage(message);
 const FOLLOW_MS = 60_000;
 
 const storeKind = kindOf(start.store.url);
-const isShared = storeKind !== 'sqlite';
 const onTime = openStoreTimes(start.cells, storeKind);
 
 const stamp = (atMs: number): string => new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14);
@@ -37,7 +36,7 @@ const archiveFrom = (settled: ArchiveEnd): Archive =>
     dir: join(start.dir, 'warc'),
     settled,
     // Files of several members may come together in one place: each has its own names.
-    stamp: () => `${stamp(Date.now())}${isShared ? `-${start.store.member.slice(0, 8)}` : ''}`,
+    stamp: () => `${stamp(Date.now())}-${start.store.member.slice(0, 8)}`,
     warcinfo: (fileName) =>
       warcinfoRecord({
         fileName,
@@ -53,31 +52,14 @@ const onSlow: OnSlow = (verbs, tookMs) =>
   tell({
     kind: 'log',
     level: 'warn',
-    message: `a call of the store (${verbs}) took ${writeDuration(tookMs)}`,
-    fields: { kind: 'slow-store-call', verbs, tookMs: Math.round(tookMs) },
+    message: `the store is slow: ${verbs} took ${writeDuration(tookMs)}`,
+    fields: { kind: 'slow-store', verbs, tookMs: Math.round(tookMs) },
   });
 
-interface Opened {
-  readonly store: Store;
-  readonly server: StoreServer;
-  readonly anchor: Anchor;
-}
-
-const openEmbedded = (): Opened => {
-  let anchor!: Anchor;
-  const store = openSqliteStore({
-    path: join(start.dir, 'crawl.db'),
-    shards: start.store.shards,
-    clock: (notBeforeMs) => createClock((anchor = anchorNow(notBeforeMs))),
-    archive: archiveFrom,
-  });
-  return { store, server: createStoreServer(store, { onSlow, onTime }), anchor };
-};
-
-const openShared = async (): Promise<Opened> => {
-  const store = await openSharedStore({
+/** Time is the store's: that of its server for all who share it, or this machine's. */
+const open = async (): Promise<{ store: OpenedStore; anchor: Anchor }> => {
+  const store = await openStore({
     ...start.store,
-    rowsPath: join(start.dir, 'pages.db'),
     archive: archiveFrom,
     dead: (records) =>
       addDead(
@@ -87,15 +69,16 @@ const openShared = async (): Promise<Opened> => {
     clock: null,
     say: (message) => tell({ kind: 'log', level: 'warn', message }),
   });
-  // Time is the server's, for all who share it.
+  if (store.anchor) return { store, anchor: store.anchor };
   const { anchor, follow } = await anchorTo(store.time);
   setInterval(() => void follow().catch(() => {}), FOLLOW_MS).unref(); // while it is gone, its clock is as it was
-  return { store, server: createSharedServer(store, { onSlow, onTime }), anchor };
+  return { store, anchor };
 };
 
 const run = async (): Promise<void> => {
   openVitals(start.cells);
-  const { store, server, anchor } = isShared ? await openShared() : openEmbedded();
+  const { store, anchor } = await open();
+  const server = createStoreServer(store, { onSlow, onTime });
   main.on('message', (message: ToStoreThread) => {
     switch (message.kind) {
       case 'client':

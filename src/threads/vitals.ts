@@ -1,7 +1,9 @@
 /** What every thread tells of itself, whatever its work: heap, memory, CPU, and how late its event loop is. */
 
 import { getHeapStatistics } from 'node:v8';
-import { cellOf, openMeter } from '../observe/metrics/cells.ts';
+import { cellOf, openMeter, type Meter } from '../observe/metrics/cells.ts';
+import type { MetricName } from '../observe/metrics/table.ts';
+import type { LoopDelay } from '../observe/readings.ts';
 import { openLoopDelays, type LoopDelays } from './loop-delay.ts';
 
 /** How often it is looked at; the first look is sooner, so that a short crawl has numbers, too. */
@@ -15,15 +17,15 @@ export interface Vitals {
   close(): void;
 }
 
-/** Its timers keep no thread alive. A thread that has loop delays of its own gives them. */
+/** Watches its thread without keeping it alive. A thread that has loop delays of its own gives them. */
 export const openVitals = (cells: SharedArrayBuffer, delays: LoopDelays = openLoopDelays()): Vitals => {
   const meter = openMeter(cells);
   const heap = cellOf('heap_bytes');
   const memory = cellOf('thread_memory_bytes');
   const cpu = cellOf('thread_cpu_seconds_total');
-  const [p50, p99, most] = ['50', '99', '100'].map((percentile) =>
-    cellOf('event_loop_delay_seconds', { percentile }),
-  ) as [number, number, number];
+  const [recently, overall] = (['event_loop_delay_seconds', 'event_loop_delay_run_seconds'] as const).map((name) =>
+    delayWriter(meter, name),
+  ) as [DelayWriter, DelayWriter];
   let cpuMicros = 0;
   const look = (): void => {
     const { used_heap_size: used, total_heap_size: total, external_memory: outside } = getHeapStatistics();
@@ -33,10 +35,8 @@ export const openVitals = (cells: SharedArrayBuffer, delays: LoopDelays = openLo
     // Added, not set: a thread before this one with the same name used some, too.
     meter.add(cpu, (user + system - cpuMicros) / 1e6);
     cpuMicros = user + system;
-    const { p50Ms, p99Ms, maxMs } = delays.recent();
-    meter.set(p50, p50Ms / 1_000);
-    meter.set(p99, p99Ms / 1_000);
-    meter.set(most, maxMs / 1_000);
+    recently(delays.recent());
+    overall(delays.overall());
   };
   const first = setTimeout(look, FIRST_LOOK_MS).unref();
   const timer = setInterval(look, LOOK_MS).unref();
@@ -49,4 +49,11 @@ export const openVitals = (cells: SharedArrayBuffer, delays: LoopDelays = openLo
       delays.close();
     },
   };
+};
+
+type DelayWriter = (delay: LoopDelay) => void;
+
+const delayWriter = (meter: Meter, name: MetricName): DelayWriter => {
+  const cells = ['50', '99', '100'].map((percentile) => cellOf(name, { percentile }));
+  return ({ p50Ms, p99Ms, maxMs }) => [p50Ms, p99Ms, maxMs].forEach((ms, i) => meter.set(cells[i]!, ms / 1_000));
 };

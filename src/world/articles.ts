@@ -78,7 +78,7 @@ const anySeeded = (sites: readonly Site[], dice: Dice): Site => {
   return sites[Math.min(dice(seeds), dice(seeds)) * SEED_EVERY] as Site;
 };
 
-/** The same URL in another spelling; all of them have one canonical form. */
+/** Other spellings of a URL; all of them have one canonical form. */
 export const SPELLINGS: readonly ((url: URL) => string)[] = [
   (url) => `${url.href}#part-2`,
   (url) =>

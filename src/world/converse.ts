@@ -1,7 +1,7 @@
 /** One connection: reads requests, one after the other, and has each answered. */
 
 import type { Socket } from 'node:net';
-import type { Answer, Request } from './sheet.ts';
+import type { Response, Request } from './sheet.ts';
 import type { Noted } from './record.ts';
 import type { UnderWay } from './deliver.ts';
 import { deliver } from './deliver.ts';
@@ -10,8 +10,8 @@ export interface Conversation {
   readonly scheme: 'http' | 'https';
   readonly slowMs: number;
   note(request: Request, userAgent: string): Noted;
-  /** What to say, and whether that is a proper answer or only a fault. */
-  reply(request: Request): { readonly answer: Answer; readonly proper: boolean };
+  /** What to say, and whether that is a proper response or only a fault. */
+  reply(request: Request): { readonly response: Response; readonly proper: boolean };
 }
 
 /** Room for a URL of 2,000 characters and any sensible headers. */
@@ -73,19 +73,19 @@ export const converse = (socket: Socket, { scheme, slowMs, note, reply }: Conver
       return;
     }
     const noted = note(read.request, read.userAgent);
-    const { answer, proper } = reply(read.request);
+    const { response, proper } = reply(read.request);
     let early = false;
     current = { underWay: null, noted, proper };
     const underWay = deliver({
       socket,
-      answer,
+      response,
       headOnly: read.headOnly,
       keep: read.keep,
       slowMs,
       done: ({ kept, whole, ...ended }) => {
         early = true;
         noted.ended({ ...ended, whole: whole && proper });
-        finish(kept, answer.delivery === 'reset');
+        finish(kept, response.delivery === 'reset');
       },
     });
     if (!early) current = { underWay, noted, proper };

@@ -58,7 +58,7 @@ const charset = (name: string, { type, about, bytes }: Encoded): Curio =>
     });
   });
 
-/** The same page through a compressor, with a leaf that is linked only inside. */
+/** A page through a compressor, with a leaf that is linked only inside. */
 const compressed = (name: string, about: string, squeeze: (bytes: Uint8Array) => Uint8Array): Curio => {
   const plain = pageWithLeaves(name, about, (_, leaf) => ({ links: [anchor(leaf, 'leaf')] }));
   const encoding = name === 'brotli' ? 'br' : name;

@@ -127,7 +127,7 @@ export const TROUBLE_CURIOS: readonly Curio[] = [
   ),
   curio(
     'reset',
-    'the connection is reset instead of an answer',
+    'the connection is reset instead of a response',
     page((place) => ({ ...curioPage(place, 'Never seen'), failing: true, delivery: 'reset' })),
   ),
   curio(

@@ -26,7 +26,7 @@ export const der = (tag: number, ...contents: readonly Uint8Array[]): Buffer => 
 
 export const derText = (tag: number, text: string): Buffer => der(tag, Buffer.from(text, 'utf8'));
 
-/** Of `1.2.840...`: the first two numbers share a byte, the others take seven bits a byte. */
+/** An object identifier such as `1.2.840...`: the first two numbers share a byte, the others take seven bits a byte. */
 export const derObjectId = (dotted: string): Buffer => {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   const bytes = [first * 40 + second];

@@ -14,7 +14,7 @@ export interface Recorder {
 
 /** A request as it was read; the end is told later, at most once. */
 export interface Noted {
-  /** `whole`: everything of a proper answer left. */
+  /** `whole`: everything of a proper response was sent. */
   ended(end: { readonly status: number; readonly whole: boolean; readonly at: number }): void;
 }
 

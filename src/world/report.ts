@@ -56,8 +56,8 @@ export const reportOn = (world: World, requests: readonly Seen[], options: Repor
   const pages = inOrder.filter((seen) => seen.kind === 'page');
   const { pages: wanted, forbidden, failing, tolerated } = world.reachable();
 
-  const answers = new Map<string, number>();
-  for (const seen of pages) if (seen.whole) answers.set(urlOf(seen), (answers.get(urlOf(seen)) ?? 0) + 1);
+  const whole = new Map<string, number>();
+  for (const seen of pages) if (seen.whole) whole.set(urlOf(seen), (whole.get(urlOf(seen)) ?? 0) + 1);
   const asked = new Set(pages.map(urlOf));
   const known = (url: string): boolean => [wanted, forbidden, failing, tolerated].some((set) => set.has(url));
 
@@ -65,12 +65,12 @@ export const reportOn = (world: World, requests: readonly Seen[], options: Repor
   return {
     requests: inOrder.length,
     sites: bySite.size,
-    pages: answers.size,
+    pages: whole.size,
     tooEarly: gaps.flatMap((found) => found.tooEarly),
     overlaps: gaps.flatMap((found) => found.overlaps),
     forbidden: pages.filter((seen) => !world.allows(new URL(urlOf(seen)))),
-    twice: [...answers].filter(([, count]) => count > 1).map(([url]) => url),
-    missing: [...wanted].filter((url) => !answers.has(url)),
+    twice: [...whole].filter(([, count]) => count > 1).map(([url]) => url),
+    missing: [...wanted].filter((url) => !whole.has(url)),
     unexpected: [...asked].filter((url) => !known(url)),
     beforeRobots: unannounced(inOrder),
   };

@@ -9,14 +9,14 @@ import type { Conversation } from './converse.ts';
 import { selfSigned } from './certificate.ts';
 import { converse } from './converse.ts';
 import { createRecorder } from './record.ts';
-import { answerOf } from './sheet.ts';
+import { responseOf } from './sheet.ts';
 
 export interface ServedWorld {
   readonly httpPort: number;
   readonly httpsPort: number;
   /** Values for two `--connect-to` flags. */
   readonly connectTo: readonly string[];
-  /** The certificate, for a caller that verifies it. */
+  /** The certificate, for a client that verifies it. */
   readonly certificate: string;
   readonly record: Recorder;
   close(): Promise<void>;
@@ -53,11 +53,11 @@ export const serveWorld = async (world: World, options: ServeOptions = {}): Prom
 
   const reply: Conversation['reply'] = (request) => {
     const sheet = world.look(request);
-    const answer = answerOf(sheet);
+    const response = responseOf(sheet);
     const url = `${request.scheme}://${request.host}${request.path}`;
-    if (!sheet.once || asked.has(url)) return { answer, proper: !sheet.failing };
+    if (!sheet.once || asked.has(url)) return { response, proper: !sheet.failing };
     asked.add(url);
-    return { answer: { ...answer, ...sheet.once, body: new Uint8Array(0) }, proper: false };
+    return { response: { ...response, ...sheet.once, body: new Uint8Array(0) }, proper: false };
   };
   const speak =
     (scheme: 'http' | 'https') =>
@@ -79,8 +79,8 @@ export const serveWorld = async (world: World, options: ServeOptions = {}): Prom
       key,
       cert,
       // An error here tears the connection down in the middle of the handshake, which is what a refusing site does.
-      SNICallback: (name, answer) =>
-        world.refusesTls(name.toLowerCase()) ? answer(new Error('TLS is refused here')) : answer(null),
+      SNICallback: (name, done) =>
+        world.refusesTls(name.toLowerCase()) ? done(new Error('TLS is refused here')) : done(null),
     },
     speak('https'),
   )

@@ -7,10 +7,10 @@ export interface Request {
   readonly path: string;
 }
 
-/** How the bytes of an answer travel. */
+/** How the bytes of a response travel. */
 export type Delivery = 'plain' | 'chunked' | 'slow' | 'drip' | 'endless' | 'truncate' | 'reset' | 'hang' | 'garbage';
 
-export interface Answer {
+export interface Response {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -37,7 +37,7 @@ export interface Sheet {
   /** It never answers properly, however often it is asked. */
   readonly failing: boolean;
   readonly delivery: Delivery;
-  readonly once: Answer['once'];
+  readonly once: Response['once'];
   /** Made when it is served, never when it is only walked over. */
   readonly body: () => Uint8Array;
 }
@@ -71,7 +71,7 @@ export const brokenSheet = (delivery: Delivery, whole: Sheet = blank): Sheet => 
   delivery,
 });
 
-export const answerOf = (sheet: Sheet): Answer => ({
+export const responseOf = (sheet: Sheet): Response => ({
   status: sheet.status,
   headers: sheet.headers,
   body: sheet.body(),

@@ -15,7 +15,7 @@
 import type { WorldPlan } from './plan.ts';
 import type { Place } from './curio.ts';
 import type { Policy } from './policy.ts';
-import type { Answer, HrefLink, Request, Sheet } from './sheet.ts';
+import type { Response, HrefLink, Request, Sheet } from './sheet.ts';
 import type { Site } from './sites.ts';
 import type { Reachable } from './walk.ts';
 import { articleKey, articleLinks, articleUrl, numberIn } from './articles.ts';
@@ -28,7 +28,7 @@ import { diceFor } from './random.ts';
 import { drawShape } from './shape.ts';
 import { shapedLinks } from './shaped-links.ts';
 import { createPageMaker } from './shaped-page.ts';
-import { answerOf, anchor, brokenSheet, redirectTo, textSheet } from './sheet.ts';
+import { responseOf, anchor, brokenSheet, redirectTo, textSheet } from './sheet.ts';
 import { makeSites, originOf, SEED_EVERY } from './sites.ts';
 import { reachableFrom } from './walk.ts';
 
@@ -38,10 +38,10 @@ export interface World {
   /** Lines of a seed file, from which everything is reachable. */
   seeds(): string[];
   /** What the server will say. */
-  answer(request: Request): Answer;
+  responseTo(request: Request): Response;
   /** By the model's own walk: every URL that a right crawl fetches, and those it must not or cannot. */
   reachable(): Reachable;
-  /** The same without the body. */
+  /** What the server will say, without the body. */
   look(request: Request): Sheet;
   siteOf(host: string): Site | null;
   /** Whether the TLS handshake for this host is reset. */
@@ -189,7 +189,7 @@ export const createWorld = (plan: WorldPlan): World => {
     plan,
     sites,
     seeds: () => sites.filter((site) => site.seeded).map(seedLine),
-    answer: (request) => answerOf(look(request)),
+    responseTo: (request) => responseOf(look(request)),
     reachable: () => (walked ??= reachableFrom(world)),
     look,
     siteOf: (host) => byHost.get(host) ?? null,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 
-import type { Admitted } from '../../src/frontier/store.ts';
+import type { Admitted } from '../../src/contract/store.ts';
 import {
   ask,
   claimBySite,
@@ -12,7 +12,7 @@ import {
   linksOf,
   paceAfter,
   settlementOf,
-  walkLine,
+  visitAll,
 } from './store-scene.ts';
 import type { Behaviour } from './store-scene.ts';
 
@@ -44,10 +44,10 @@ export const admitContract = (it: Behaviour): void => {
   it('the links of a site are visited in the order they were admitted', async (scene) => {
     await scene.store.admit([link('a.example/1'), link('a.example/2')]);
     await scene.store.admit([link('a.example/3'), link('a.example/2'), link('a.example/4')]);
-    assert.deepEqual(await walkLine(scene), ['/1', '/2', '/3', '/4']);
+    assert.deepEqual(await visitAll(scene), ['/1', '/2', '/3', '/4']);
   });
 
-  it('a link marked first goes to the head of its line, and several of a batch keep their order', async (scene) => {
+  it('a link marked first goes to the head of its queue, and several of a batch keep their order', async (scene) => {
     await scene.store.admit(linksOf('a.example', 2));
     await scene.store.admit([
       link('a.example/x', { first: true }),
@@ -55,7 +55,7 @@ export const admitContract = (it: Behaviour): void => {
       link('a.example/y', { first: true }),
     ]);
     await scene.store.admit([link('a.example/z', { first: true })]);
-    assert.deepEqual(await walkLine(scene), ['/z', '/x', '/y', '/1', '/2', '/3']);
+    assert.deepEqual(await visitAll(scene), ['/z', '/x', '/y', '/1', '/2', '/3']);
   });
 
   it('a visit brings back what its link was admitted with', async ({ store }) => {
@@ -79,7 +79,7 @@ export const admitContract = (it: Behaviour): void => {
     }
   });
 
-  it('a new site may be called at once', async ({ store, clock }) => {
+  it('a new site may be visited at once', async ({ store, clock }) => {
     await store.admit([link('a.example/1')]);
     assert.equal((await store.census()).sitesDue, 1);
     const visit = await claimOne(store);
@@ -123,7 +123,7 @@ export const admitContract = (it: Behaviour): void => {
     assert.deepEqual((await store.claim(ask())).visits, []);
   });
 
-  it('a site whose line is full takes no more: what comes is counted and forgotten', async (scene) => {
+  it('a site whose queue is full takes no more: what comes is counted and forgotten', async (scene) => {
     const { store } = scene;
     assert.deepEqual(await store.admit([...linksOf('a.example', 5), link('b.example/1')], 3), {
       admitted: 4,
@@ -139,7 +139,7 @@ export const admitContract = (it: Behaviour): void => {
     });
     const census = await store.census();
     assert.deepEqual([census.waiting, census.forgotten], [4, 3]);
-    assert.deepEqual((await walkLine(scene)).sort(), ['/1', '/1', '/2', '/3']);
+    assert.deepEqual((await visitAll(scene)).sort(), ['/1', '/1', '/2', '/3']);
   });
 
   it('a link that was forgotten can come again when there is room, also after a crash', async (scene) => {
@@ -153,11 +153,11 @@ export const admitContract = (it: Behaviour): void => {
       full: ['a.example'],
     });
     scene.clock.advance(DELAY_MS);
-    assert.deepEqual(await walkLine(scene), ['/2', '/4']);
+    assert.deepEqual(await visitAll(scene), ['/2', '/4']);
     assert.equal((await scene.store.census()).forgotten, 3);
   });
 
-  it('a link that goes first is taken by a full line too, and a retry or a return finds its place', async (scene) => {
+  it('a link that goes first is taken by a full queue too, and a retry or a return finds its place', async (scene) => {
     const { store } = scene;
     await store.admit(linksOf('a.example', 2), 2);
     const visit = await claimOne(store);
@@ -165,7 +165,7 @@ export const admitContract = (it: Behaviour): void => {
     assert.equal((await store.admit([link('a.example/x', { first: true })], 2)).admitted, 1);
     await store.settle([settlementOf(visit, { fate: 'retry' })]);
     scene.clock.advance(DELAY_MS);
-    assert.deepEqual(await walkLine(scene), ['/x', '/2', '/3', '/1']);
+    assert.deepEqual(await visitAll(scene), ['/x', '/2', '/3', '/1']);
   });
 
   it('a parked or held site that is full takes no more either', async ({ store, clock }) => {

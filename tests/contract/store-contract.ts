@@ -1,14 +1,14 @@
-/** The contract of `frontier/store.ts` as tests: the same behaviours for every store. */
+/** The contract of `src/contract/store.ts` as tests: the same behaviours for every store. */
 
 import { admitContract } from './store-admit.ts';
 import { claimContract } from './store-claim.ts';
 import { crashContract } from './store-crash.ts';
 import { leaseContract } from './store-leases.ts';
+import { randomContract } from './store-random.ts';
 import { behaviourOf } from './store-scene.ts';
 import type { OpenStore } from './store-scene.ts';
 import { settleContract } from './store-settle.ts';
 import { steerContract } from './store-steer.ts';
-import { walkContract } from './store-walk.ts';
 
 export type { OpenedStore, OpenOptions, OpenStore } from './store-scene.ts';
 
@@ -21,5 +21,5 @@ export const storeContract = (name: string, open: OpenStore, { leasesRunOut = fa
   steerContract(it);
   crashContract(it);
   if (leasesRunOut) leaseContract(it);
-  walkContract(it, isServer);
+  randomContract(it, isServer);
 };

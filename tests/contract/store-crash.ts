@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 
-import { CLAIMS_MAX } from '../../src/frontier/store.ts';
+import { CLAIMS_MAX } from '../../src/contract/store.ts';
 import { knownTotal } from '../../src/model/census.ts';
 import {
   ask,
@@ -13,12 +13,12 @@ import {
   linksOf,
   recordsOf,
   settlementOf,
-  walkLine,
+  visitAll,
 } from './store-scene.ts';
 import type { Behaviour } from './store-scene.ts';
 
 export const crashContract = (it: Behaviour): void => {
-  it('after a crash nothing is leased, and sites whose call may have left wait a full delay', async (scene) => {
+  it('after a crash nothing is leased, and sites whose request may have left wait a full delay', async (scene) => {
     await scene.store.admit([...linksOf('a.example', 2), ...linksOf('b.example', 2)]);
     const { site: leased } = await claimOne(scene.store, { visits: 1 });
     scene.clock.advance(3 * DELAY_MS);
@@ -107,9 +107,7 @@ export const crashContract = (it: Behaviour): void => {
     assert.deepEqual((await scene.store.census()).archive, archive);
     scene.clock.advance(DELAY_MS);
     await scene.store.settle([settlementOf(await claimOne(scene.store), { records: recordsOf('two') })]);
-    const texts = (await scene.pages()).map(
-      ({ place }) => place && new TextDecoder().decode(scene.archive.read(place)),
-    );
+    const texts = (await scene.pages()).map((row) => new TextDecoder().decode(scene.archive.read(row)));
     assert.deepEqual(texts, ['response one;', 'response two;']);
   });
 
@@ -138,14 +136,14 @@ export const crashContract = (it: Behaviour): void => {
     assert.equal((await claimOne(scene.store)).link.url, 'https://a.example/2');
   });
 
-  it('the order of a line, retries and firsts included, survives a crash', async (scene) => {
+  it('the order of a queue, retries and firsts included, survives a crash', async (scene) => {
     await scene.store.admit(linksOf('a.example', 3));
     const visit = await claimOne(scene.store);
     await scene.store.settle([settlementOf(visit, { fate: 'retry' })]);
     await scene.store.admit([link('a.example/x', { first: true }), link('a.example/4')]);
     await scene.crash();
     scene.clock.advance(DELAY_MS);
-    assert.deepEqual(await walkLine(scene), ['/x', '/2', '/3', '/1', '/4']);
+    assert.deepEqual(await visitAll(scene), ['/x', '/2', '/3', '/1', '/4']);
   });
 
   it('parked and held sites stay so over a crash', async (scene) => {

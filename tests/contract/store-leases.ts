@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 
-import { TRIES_MAX } from '../../src/frontier/store.ts';
+import { TRIES_MAX } from '../../src/contract/store.ts';
 import { ask, claimOne, DELAY_MS, link, settlementOf, type Behaviour } from './store-scene.ts';
 
 const LEASE_MS = 60_000;

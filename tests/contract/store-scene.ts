@@ -2,10 +2,13 @@
 
 import test from 'node:test';
 
-import type { Archive, Ask, Store } from '../../src/frontier/store.ts';
+import type { Archive } from '../../src/archive/archive.ts';
+import type { Ask, Store } from '../../src/contract/store.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import type { Census } from '../../src/model/census.ts';
 import type { CanonicalUrl, Link } from '../../src/model/link.ts';
-import type { Page, PlacedPage, RecordGroup, Settlement } from '../../src/model/settlement.ts';
+import type { Page, PageRow } from '../../src/model/page.ts';
+import type { RecordGroup, Settlement } from '../../src/model/settlement.ts';
 import type { Pace, Visit } from '../../src/model/visit.ts';
 import { SHARDS, shardOf } from '../../src/url/shard.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -16,7 +19,7 @@ import type { MemoryArchive } from '../support/memory-archive.ts';
 export interface OpenedStore {
   readonly store: Store;
   /** Settled links in the order they were settled. */
-  pages(): readonly PlacedPage[] | Promise<readonly PlacedPage[]>;
+  pages(): readonly PageRow[] | Promise<readonly PageRow[]>;
   /** Drop the store as `kill -9` would; gives (or promises) what `from` needs to open the same crawl again. */
   kill(): unknown;
   /** Called once, after the store was closed or killed for good: leave nothing behind. */
@@ -38,7 +41,7 @@ export interface Scene {
   readonly archive: MemoryArchive;
   /** The store as it is open now; another one after a crash. */
   readonly store: Store;
-  pages(): Promise<readonly PlacedPage[]>;
+  pages(): Promise<readonly PageRow[]>;
   /** Kill the store and open it again on the same crawl. */
   crash(): Promise<void>;
 }
@@ -95,6 +98,22 @@ export const ask = (changes: Partial<Ask> = {}): Ask => ({
   ...changes,
 });
 
+/** What the census of a new crawl says, whenever it is asked. */
+export const EMPTY_CENSUS: Omit<Census, 'now' | 'changes' | 'settled'> = {
+  waiting: 0,
+  leased: 0,
+  parked: 0,
+  held: 0,
+  forgotten: 0,
+  pages: 0,
+  sites: { known: 0, parked: 0, held: 0 },
+  sitesDue: 0,
+  next: null,
+  archive: { file: '', bytes: 0 },
+  archivedBytes: 0,
+  marks: {},
+};
+
 /** `a.example/1` is a link to https://a.example/1 of the site a.example. */
 export const link = (address: string, changes: Partial<Link> = {}): Link => ({
   url: `https://${address}` as CanonicalUrl,
@@ -132,9 +151,9 @@ export const pageOf = (visit: Visit, changes: Partial<Page> = {}): Page => ({
   site: visit.site,
   outcome: 'fetched',
   status: 200,
-  at: visit.claimedAt,
-  durationMs: 120,
-  contentType: 'text/html',
+  time: visit.claimedAt,
+  duration_ms: 120,
+  content_type: 'text/html',
   bytes: 4_321,
   title: `The page at ${visit.link.url} – «ünï»`,
   language: 'en',
@@ -186,7 +205,7 @@ export const claimOne = async (store: Store, changes: Partial<Ask> = {}): Promis
 };
 
 /** Visit a site again and again until nothing of it waits, and answer with its paths in that order. */
-export const walkLine = async ({ store, clock }: Scene): Promise<string[]> => {
+export const visitAll = async ({ store, clock }: Scene): Promise<string[]> => {
   const paths: string[] = [];
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const { visits } = await store.claim(ask());

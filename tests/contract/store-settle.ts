@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 
-import { StoreFault } from '../../src/frontier/store.ts';
+import { StoreFault } from '../../src/contract/fault.ts';
 import type { CanonicalUrl } from '../../src/model/link.ts';
+import { isArchived, NO_PLACE } from '../../src/model/page.ts';
 import type { RobotsRecord } from '../../src/model/robots.ts';
+import type { Span } from '../support/memory-archive.ts';
 import {
   ask,
   claimBySite,
@@ -16,12 +18,11 @@ import {
   paceAfter,
   recordsOf,
   settlementOf,
-  walkLine,
+  visitAll,
 } from './store-scene.ts';
 import type { Behaviour, Scene } from './store-scene.ts';
 
-const textAt = ({ archive }: Scene, span: { file: string; offset: number; length: number }): string =>
-  new TextDecoder().decode(archive.read(span));
+const textAt = ({ archive }: Scene, span: Span): string => new TextDecoder().decode(archive.read(span));
 
 export const settleContract = (it: Behaviour): void => {
   it('a settled page can be read back with everything that is known of it', async (scene) => {
@@ -37,13 +38,12 @@ export const settleContract = (it: Behaviour): void => {
     const done = await scene.store.settle([settlementOf(visit, { page, records: recordsOf('one', 'robots;') })]);
     assert.deepEqual(done, { settled: 1, refused: 0 });
     const [row, ...others] = await scene.pages();
-    assert.ok(row?.place);
+    assert.ok(row && isArchived(row));
     assert.deepEqual(others, []);
-    const { place, ...known } = row;
-    assert.deepEqual(known, page);
-    assert.equal(textAt(scene, place), 'response one;');
-    assert.equal(textAt(scene, { ...place, length: place.groupLength }), 'response one;text one;');
-    assert.equal(textAt(scene, { ...place, offset: 0, length: place.offset }), 'robots;');
+    assert.deepEqual({ ...row, ...NO_PLACE }, { ...page, ...NO_PLACE });
+    assert.equal(textAt(scene, row), 'response one;');
+    assert.equal(textAt(scene, { ...row, warc_length: row.warc_group_length }), 'response one;text one;');
+    assert.equal(textAt(scene, { ...row, warc_offset: 0, warc_length: row.warc_offset }), 'robots;');
   });
 
   it('pages of a batch lie where their rows say, and the census knows where they end', async (scene) => {
@@ -56,10 +56,7 @@ export const settleContract = (it: Behaviour): void => {
       visits.map((visit) => visit.site),
       'in the order of settling',
     );
-    for (const { site, place } of rows) {
-      assert.ok(place);
-      assert.equal(textAt(scene, place), `response ${site};`);
-    }
+    for (const row of rows) assert.equal(textAt(scene, row), `response ${row.site};`);
     const census = await scene.store.census();
     assert.deepEqual(census.archive, scene.archive.end());
     assert.equal(census.archivedBytes, scene.archive.totalBytes());
@@ -75,8 +72,13 @@ export const settleContract = (it: Behaviour): void => {
       ),
     );
     assert.deepEqual(
-      (await pages()).map((row) => row.place),
-      [null, null],
+      (await pages()).map(({ warc_file, warc_offset, warc_length, warc_group_length }) => ({
+        warc_file,
+        warc_offset,
+        warc_length,
+        warc_group_length,
+      })),
+      [NO_PLACE, NO_PLACE],
     );
     assert.equal((await store.census()).archivedBytes, 7);
   });
@@ -110,7 +112,7 @@ export const settleContract = (it: Behaviour): void => {
     assert.deepEqual([census.waiting, census.leased], [0, 0]);
   });
 
-  it('a link to retry goes to the end of its line with its tries counted', async (scene) => {
+  it('a link to retry goes to the end of its queue with its tries counted', async (scene) => {
     const { store, clock } = scene;
     await store.admit(linksOf('a.example', 2));
     const visit = await claimOne(store);
@@ -125,7 +127,7 @@ export const settleContract = (it: Behaviour): void => {
     assert.equal((await scene.pages()).length, 1);
   });
 
-  it('a returned link goes to the head of its line and its claim is not counted', async ({ store, clock, pages }) => {
+  it('a returned link goes to the head of its queue and its claim is not counted', async ({ store, clock, pages }) => {
     await store.admit(linksOf('a.example', 2));
     const visit = await claimOne(store);
     await store.settle([settlementOf(visit, { fate: 'returned', pace: visit.pace })]);
@@ -183,7 +185,7 @@ export const settleContract = (it: Behaviour): void => {
     assert.deepEqual((await claimOne(store)).robots, newer);
   });
 
-  it('a site parked by a settlement keeps its links and is not called', async ({ store, clock }) => {
+  it('a site parked by a settlement keeps its links and is not visited', async ({ store, clock }) => {
     await store.admit([...linksOf('a.example', 3), ...linksOf('b.example', 3)]);
     const visits = await claimBySite(store);
     await store.settle(
@@ -242,7 +244,7 @@ export const settleContract = (it: Behaviour): void => {
       settlementOf(visit, { records: recordsOf(`batch ${i}`) }),
     );
     assert.deepEqual(await store.settle(batch), { settled: 2, refused: 2, refusedAt: [1, 3] });
-    const texts = (await scene.pages()).map((row) => row.place && textAt(scene, row.place));
+    const texts = (await scene.pages()).map((row) => textAt(scene, row));
     assert.deepEqual(texts, ['response before;', 'response batch 0;', 'response batch 2;']);
     assert.equal(scene.archive.totalBytes(), (await store.census()).archivedBytes);
   });
@@ -263,6 +265,6 @@ export const settleContract = (it: Behaviour): void => {
     assert.deepEqual(await store.settle(settlements), { settled: 2, refused: 0 });
     assert.equal((await scene.pages()).length, 2);
     assert.deepEqual((await store.census()).archive, archive.end());
-    assert.deepEqual(await walkLine(scene), ['/2', '/2']);
+    assert.deepEqual(await visitAll(scene), ['/2', '/2']);
   });
 };

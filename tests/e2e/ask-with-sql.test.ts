@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { tinyPlan } from '../../src/world/presets.ts';
 import { withDuck } from '../support/duck.ts';
-import { assertCode, onStage, type PageRow } from '../support/stage.ts';
+import { assertCode, onStage, type ListedPage } from '../support/stage.ts';
 
 const page = readFileSync(new URL('../../docs/how-to/ask-with-sql.md', import.meta.url), 'utf8');
 const questions = [...page.matchAll(/^## (.*)\n\n```sql\n([^]*?)\n```/gm)].map(([, title, sql]) => ({
@@ -13,7 +13,7 @@ const questions = [...page.matchAll(/^## (.*)\n\n```sql\n([^]*?)\n```/gm)].map((
   sql: sql!,
 }));
 
-const countBy = (pages: readonly PageRow[], name: 'site' | 'digest'): Map<string, number> => {
+const countBy = (pages: readonly ListedPage[], name: 'site' | 'digest'): Map<string, number> => {
   const counts = new Map<string, number>();
   for (const one of pages) counts.set(one[name], (counts.get(one[name]) ?? 0) + 1);
   return counts;
@@ -46,7 +46,7 @@ test('the five questions have the answers that the pages give', () =>
       assert.deepEqual(pairs(largest, 'site', 'pages'), ranked(countBy(fetched, 'site')));
 
       const kinds = ['good', 'redirects', 'client_errors', 'server_errors', 'unanswered'];
-      const kindOf = ({ status }: PageRow): string =>
+      const kindOf = ({ status }: ListedPage): string =>
         status === null ? 'unanswered' : kinds[Math.floor(status / 100) - 2]!;
       assert.deepEqual(
         errors!.map((row) => kinds.map((kind) => Number(row[kind]))),

@@ -19,13 +19,13 @@ test('through kills, every request that the small web saw is in the ledger once,
     assert.deepEqual(figures.violations.slice(0, 10), [], `again with GOSSAMER_KILL_SEED=${seed}`);
     const { requests } = stage.served.record;
     const { wrong, noted, doubtful } = compareWith(ledgerOf(stage.dir), requests);
-    t.diagnostic(`${requests.length} requests, ${noted} calls noted, ${doubtful} without an answer`);
+    t.diagnostic(`${requests.length} requests seen, ${noted} noted, ${doubtful} without a response`);
     assert.deepEqual(wrong, [], `again with GOSSAMER_KILL_SEED=${seed}`);
     assert.ok(requests.length > 0 && noted >= requests.length);
     const audited = await stage.gossamer('audit', stage.dir);
     assertCode(audited, 0);
     const sites = new Set(requests.map(({ site }) => site)).size;
-    assert.match(audited.stdout, new RegExp(`(^|\\n)${noted} calls, ${sites} sites, 0 violations\\n$`));
+    assert.match(audited.stdout, new RegExp(`(^|\\n)${noted} requests, ${sites} sites, 0 violations\\n$`));
     assert.deepEqual(
       readdirSync(join(stage.dir, 'ledger')).filter((name) => !name.endsWith('.zst')),
       [],
@@ -33,49 +33,50 @@ test('through kills, every request that the small web saw is in the ledger once,
     );
   }));
 
-test('an odd web over http and https is noted call by call, and a running crawl can be audited', () =>
+test('an odd web over http and https is noted request by request, and a running crawl can be audited', () =>
   onStage(tinyPlan, async (stage) => {
     const run = stage.startCrawl();
-    await until('some calls were seen', () => stage.served.record.requests.length >= 30);
+    await until('some requests were seen', () => stage.served.record.requests.length >= 30);
     const early = await stage.gossamer('audit', stage.dir);
     assertCode(early, 0);
-    assert.match(early.stdout, /^\d+ calls, \d+ sites, 0 violations\n$/m);
+    assert.match(early.stdout, /^\d+ requests, \d+ sites, 0 violations\n$/m);
     assertCode(await run.ended, 0);
-    const calls = ledgerOf(stage.dir);
-    assert.deepEqual(compareWith(calls, stage.served.record.requests).wrong, []);
+    const noted = ledgerOf(stage.dir);
+    assert.deepEqual(compareWith(noted, stage.served.record.requests).wrong, []);
     assert.ok(
-      calls.some(({ call }) => call.kind === 'follow'),
+      noted.some(({ request }) => request.kind === 'follow'),
       'a robots.txt redirected',
     );
     assert.ok(
-      calls.every(({ end }) => end !== null),
-      'every call has an end',
+      noted.every(({ end }) => end !== null),
+      'every request has an end',
     );
     assert.ok(
-      calls.every(({ call }) => call.delayMs >= DELAY_MS) && calls.some(({ call }) => call.restMs >= DELAY_MS),
+      noted.every(({ request }) => request.delayMs >= DELAY_MS) &&
+        noted.some(({ request }) => request.restMs >= DELAY_MS),
       'the delays in force are noted',
     );
     const audited = await stage.gossamer('audit', stage.dir, '--json');
     assertCode(audited, 0);
-    const report = JSON.parse(audited.stdout) as { calls: number; violationCount: number; unchecked: object };
-    assert.deepEqual([report.calls, report.violationCount, report.unchecked], [calls.length, 0, {}]);
+    const report = JSON.parse(audited.stdout) as { requests: number; violationCount: number; unchecked: object };
+    assert.deepEqual([report.requests, report.violationCount, report.unchecked], [noted.length, 0, {}]);
   }));
 
-test('the text for a site owner says who called, when, how often, how far apart, and by which rules', () =>
+test('the text for a site owner says who visited, when, how often, how far apart, and by which rules', () =>
   onStage({ ...plainPlan(6, 60, 12), oddities: true }, async (stage) => {
     assertCode(await stage.crawl(), 0);
     const withRules = ledgerOf(stage.dir).find(
-      ({ call }) =>
-        stage.world.policy(new URL(call.url).host)?.text.includes('Disallow: /private/') && call.kind === 'page',
+      ({ request }) =>
+        stage.world.policy(new URL(request.url).host)?.text.includes('Disallow: /private/') && request.kind === 'page',
     );
     assert.ok(withRules);
-    const { site } = withRules.call;
+    const { site } = withRules.request;
     const ran = await stage.gossamer('audit', stage.dir, '--site', `https://www.${site}/`);
     assertCode(ran, 0);
-    const calls = ledgerOf(stage.dir).filter(({ call }) => call.site === site);
+    const noted = ledgerOf(stage.dir).filter(({ request }) => request.site === site);
     const says = [
-      `Calls of a crawler to ${site}`,
-      `made ${calls.length} calls to ${site}`,
+      `Requests from a crawler to ${site}`,
+      `sent ${noted.length} requests to ${site}`,
       '"Gossamer/',
       'test@example.org',
       'The crawler is set to leave at least 50 ms between the starts of two visits',
@@ -83,16 +84,16 @@ test('the text for a site owner says who called, when, how often, how far apart,
       'No two visits overlapped.',
       'Disallow: /private/',
       'robots.txt was followed',
-      ...calls.map(({ call }) => call.url),
+      ...noted.map(({ request }) => request.url),
     ];
     assert.deepEqual(
       says.filter((text) => !ran.stdout.includes(text)),
       [],
       ran.stdout,
     );
-    const none = await stage.gossamer('audit', stage.dir, '--site', 'never-called.example');
+    const none = await stage.gossamer('audit', stage.dir, '--site', 'never-visited.example');
     assertCode(none, 0);
-    assert.match(none.stdout, /^No call to never-called\.example is in the ledger of this crawl\.\n$/);
+    assert.match(none.stdout, /^No request to never-visited\.example is in the ledger of this crawl\.\n$/);
     for (const words of [[], [join(stage.home, 'nowhere')], [stage.dir, '--site', 'http://']])
       assertCode(await stage.gossamer('audit', ...words), 2);
 
@@ -113,7 +114,7 @@ test('with the ledger off nothing is noted, and the audit says so', () =>
 
 const mount = (...args: readonly string[]): boolean => spawnSync('mount', args, { stdio: 'ignore' }).status === 0;
 
-test('a call that the full disk has no room to note does not leave: the crawl stops in order, and a resume completes it', (t) =>
+test('a request that the full disk has no room to note is not sent: the crawl stops in order, and a resume completes it', (t) =>
   onStage(plainPlan(12, 240, 40), async (stage) => {
     const ledger = join(stage.dir, 'ledger');
     assertCode(await stage.crawl({ 'max-pages': 5 }), 0);
@@ -124,9 +125,9 @@ test('a call that the full disk has no room to note does not leave: the crawl st
       const before = stage.served.record.requests.length;
       const ran = await stage.resume({ 'max-pages': 'none', 'disk-reserve': '0' });
       assertCode(ran, 4);
-      assert.match(ran.stderr, /a call cannot be noted in the ledger: ENOSPC.*: free .*resume/);
+      assert.match(ran.stderr, /a request cannot be noted in the ledger: ENOSPC.*: free .*resume/);
       const noted = ledgerOf(stage.dir);
-      assert.ok(noted.length > 0, 'some calls had room');
+      assert.ok(noted.length > 0, 'some requests had room');
       assert.deepEqual(compareWith(noted, stage.served.record.requests.slice(before)).wrong, []);
       assert.ok(mount('-o', 'remount,size=10m', ledger));
       assertCode(await stage.resume(), 0);

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { lookAt } from '../support/sqlite-place.ts';
 import { endBinaries, runBinary, startBinary } from '../support/binary.ts';
 import { until } from '../support/until.ts';
 
@@ -85,10 +85,10 @@ test('a hot site keeps to --max-waiting-per-site, the others are crawled whole, 
     assert.match(ran.stdout, /forgotten +[\d,]+ +times a link was over --max-waiting-per-site/);
     assert.equal(web.asked.filter(isSmall).length, SMALL_SITES * SMALL_PAGES);
     assert.equal(new Set(web.asked).size, web.asked.length);
-    const reader = openSqliteReader(join(dir, 'crawl.db'));
-    const { waiting } = reader.site('hot.example')!;
-    const { forgotten } = reader.census();
-    reader.close();
+    const { waiting, forgotten } = await lookAt(dir, async (crawl) => ({
+      waiting: (await crawl.link('', 'hot.example')).site!.waiting,
+      forgotten: (await crawl.census()).forgotten,
+    }));
     assert.ok(waiting <= WAITING_MAX && waiting >= WAITING_MAX - 2, `${waiting} wait`);
     assert.ok(forgotten > 20_000, `${forgotten} were forgotten`);
     assert.equal((await runBinary(['verify', dir])).code, 0);

@@ -1,6 +1,6 @@
 /**
  * Every kind of hit on a running crawl, with the real binary and real signals: nothing is lost, nothing is done twice,
- * no site is called too early.
+ * no site is visited too early.
  */
 
 import assert from 'node:assert/strict';

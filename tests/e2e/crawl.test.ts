@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { VERSION } from '../../src/crawl/version.ts';
+import { PAGE_COLUMN_NAMES } from '../../src/model/page.ts';
 import { CHARSET_TITLES } from '../../src/world/curios-bodies.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
 import { urlOf } from '../../src/world/seen.ts';
@@ -17,13 +18,13 @@ import {
   onStage,
   openStage,
   plainPlan,
-  type PageRow,
+  type ListedPage,
   type Stage,
 } from '../support/stage.ts';
 
 let stage: Stage;
 let crawled: Ran;
-let rows: PageRow[];
+let rows: ListedPage[];
 let records: Archived[];
 
 before(async () => {
@@ -34,7 +35,7 @@ before(async () => {
 });
 after(() => stage.close());
 
-const rowEnding = (ending: string): PageRow => {
+const rowEnding = (ending: string): ListedPage => {
   const row = rows.find(({ url }) => url.endsWith(ending));
   assert.ok(row, `no page ends with ${ending}`);
   return row;
@@ -100,18 +101,18 @@ test('there is one row for every settled link, with every reachable page once an
 
 test('every page has exactly one response in the archive, at its place, with its URL and digest, for two readers', () => {
   assertArchivedOnce(records, stage.world.reachable().pages);
-  const placed = rows.filter((row) => row.place !== null);
+  const placed = rows.filter((row) => row.warc_file !== null);
   assert.equal(placed.length, countByUrl(records).size);
   assert.deepEqual(
-    rows.filter((row) => (row.place !== null) !== (row.status !== null)),
+    rows.filter((row) => (row.warc_file !== null) !== (row.status !== null)),
     [],
   );
   const at = new Map(records.map((record) => [`${record.file}:${record.offset}`, record]));
-  for (const { url, place, digest, bytes } of placed) {
-    const record = at.get(`${place?.file}:${place?.offset}`);
+  for (const { url, warc_file, warc_offset, warc_length, digest, bytes } of placed) {
+    const record = at.get(`${warc_file}:${warc_offset}`);
     assert.deepEqual(
       [record?.type, record?.url, record?.length, record?.payload.length],
-      ['response', url, place?.length, bytes],
+      ['response', url, warc_length, bytes],
       url,
     );
     assert.equal(digest, bytes === 0 ? '' : record?.digest, url);
@@ -122,7 +123,7 @@ test('every page has exactly one response in the archive, at its place, with its
 const readCsv = (text: string): string[][] => {
   const table: string[][] = [];
   let row: string[] = [];
-  for (const [, quoted, bare, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n|$)/g)) {
+  for (const [, quoted, bare, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
     row.push(quoted?.replaceAll('""', '"') ?? bare ?? '');
     if (end === ',') continue;
     table.push(row);
@@ -135,30 +136,10 @@ test('the same pages come as CSV, and a filter picks some of them', async () => 
   const ran = await stage.gossamer('pages', stage.dir, '--format', 'csv');
   assertCode(ran, 0);
   const [head, ...table] = readCsv(ran.stdout);
-  assert.deepEqual(head?.slice(0, 3), ['url', 'outcome', 'status']);
+  assert.deepEqual(head, PAGE_COLUMN_NAMES);
   assert.deepEqual(
-    table.map(([url, outcome, status, time, , bytes, title, redirect, file, offset]) => [
-      url,
-      outcome,
-      status,
-      time,
-      bytes,
-      title,
-      redirect,
-      file,
-      offset,
-    ]),
-    rows.map((row) => [
-      row.url,
-      row.outcome,
-      String(row.status ?? ''),
-      row.at,
-      String(row.bytes),
-      row.title,
-      row.redirect,
-      row.place?.file ?? '',
-      String(row.place?.offset ?? ''),
-    ]),
+    table,
+    rows.map((row) => PAGE_COLUMN_NAMES.map((name) => String(row[name] ?? ''))),
   );
 
   const denied = await stage.pages({ outcome: 'robots-denied', limit: 5 });
@@ -183,7 +164,7 @@ test('show tells what is known of a page', async () => {
   assert.match(text, /outcome +redirected/);
   assert.match(text, /status +301/);
   assert.ok(
-    text.includes(row.redirect) && text.includes(row.digest) && text.includes(`offset ${row.place?.offset}`),
+    text.includes(row.redirect) && text.includes(row.digest) && text.includes(`offset ${row.warc_offset}`),
     text,
   );
 });
@@ -192,8 +173,10 @@ test('show finds a page without its scheme, over http too', async () => {
   for (const scheme of ['http://', 'https://']) {
     const other = scheme === 'http://' ? 'https://' : 'http://';
     const row = rows.find(
-      ({ url, place }) =>
-        url.startsWith(scheme) && place && !rows.some((one) => one.url === url.replace(scheme, other) && one.place),
+      ({ url, warc_file }) =>
+        url.startsWith(scheme) &&
+        warc_file !== null &&
+        !rows.some((one) => one.url === url.replace(scheme, other) && one.warc_file !== null),
     )!;
     assert.equal((await shown(row.url.replace(scheme, ''))).split('\n')[0], row.url);
   }
@@ -222,7 +205,7 @@ test('a compressed page is shown as it reads', async () => {
   );
 });
 
-test('show --headers prints the request and the head of the answer', async () => {
+test('show --headers prints the request and the head of the response', async () => {
   const { url } = rowEnding('/curios/gone');
   const text = await shown(url, '--headers');
   assert.match(text, new RegExp(`^GET ${new URL(url).pathname} HTTP/1\\.1\r\n`, 'm'));
@@ -243,7 +226,7 @@ test('show says so when a URL is not known, or when nothing of it was archived',
   assert.match(denied.stderr, /^gossamer: nothing was archived of .*robots-denied\n$/);
 });
 
-test('every call names the crawler and its contact', () => {
+test('every request names the crawler and its contact', () => {
   const agents = new Set(stage.served.record.requests.map((seen) => seen.userAgent));
   assert.deepEqual([...agents], [`Gossamer/${VERSION} (+contact; test@example.org)`]);
 });

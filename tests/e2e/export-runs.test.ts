@@ -137,7 +137,7 @@ test('a crawl that runs can be exported, and is not held up', async () => {
     sites.connectTo[0]!,
   ]);
   try {
-    await until('every site holds an answer back', () => sites.holding() === sites.seeds.length);
+    await until('every site holds a response back', () => sites.holding() === sites.seeds.length);
     for (const words of [
       ['--format', 'csv'],
       ['--format', 'cdxj'],

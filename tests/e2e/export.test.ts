@@ -10,12 +10,12 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { CDXIndexer } from 'warcio';
 import { readRecordAt } from '../../src/archive/reader.ts';
-import { PAGE_COLUMNS } from '../../src/crawl/export/columns.ts';
+import { PAGE_TABLE } from '../../src/crawl/export/columns.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
 import { archivedIn } from '../support/archive-check.ts';
 import { endBinaries } from '../support/binary.ts';
 import { withDuck, type DuckRow } from '../support/duck.ts';
-import { assertCode, openStage, type PageRow, type Stage } from '../support/stage.ts';
+import { assertCode, openStage, type ListedPage, type Stage } from '../support/stage.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'gossamer-export-e2e-'));
 after(() => {
@@ -24,19 +24,6 @@ after(() => {
 });
 
 const linesOf = (text: string, end = '\n'): string[] => text.split(end).slice(0, -1);
-
-/** A row of an export from what `pages --format jsonl` says. */
-const rowOf = ({ place, at, durationMs, contentType, extracted, ...page }: PageRow): DuckRow => ({
-  ...page,
-  time: at,
-  duration_ms: durationMs,
-  content_type: contentType,
-  extracted: extracted ?? null,
-  warc_file: place?.file ?? null,
-  warc_offset: place?.offset ?? null,
-  warc_length: place?.length ?? null,
-  warc_group_length: place?.groupLength ?? null,
-});
 
 /** Numbers and texts as JSON has them. */
 const plain = (row: DuckRow): DuckRow =>
@@ -59,7 +46,7 @@ const cellsOf = (text: string): string[][] => {
 
 describe('on a crawl of a web with everything that is odd', () => {
   let stage: Stage;
-  let pages: PageRow[];
+  let pages: ListedPage[];
   before(async () => {
     stage = await openStage(tinyPlan);
     assertCode(await stage.crawl({ 'keep-links': true }), 0);
@@ -76,9 +63,11 @@ describe('on a crawl of a web with everything that is odd', () => {
 
   test('JSON lines, CSV and Parquet have every page and every value, in the order of pages', async () => {
     assert.ok(
-      pages.length > 150 && pages.some(({ status }) => status === null) && pages.some(({ place }) => place === null),
+      pages.length > 150 &&
+        pages.some(({ status }) => status === null) &&
+        pages.some(({ warc_file }) => warc_file === null),
     );
-    const rows = pages.map(rowOf);
+    const rows: readonly DuckRow[] = pages;
     assert.deepEqual(
       linesOf(await exported('--format', 'jsonl')).map((line) => JSON.parse(line) as DuckRow),
       rows,
@@ -87,7 +76,7 @@ describe('on a crawl of a web with everything that is odd', () => {
     const [head, ...cells] = cellsOf(await exported('--format', 'csv'));
     assert.deepEqual(
       head,
-      PAGE_COLUMNS.map(({ name }) => name),
+      PAGE_TABLE.map(({ name }) => name),
     );
     const cell = (value: unknown): string => (value === null ? '' : String(value).replace(/^[=+\-@\t\r]/, "'$&"));
     assert.deepEqual(

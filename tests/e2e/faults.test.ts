@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { TRIES_MAX } from '../../src/frontier/store.ts';
+import { TRIES_MAX } from '../../src/contract/store.ts';
 import { articleUrl } from '../../src/world/articles.ts';
 import { archivedIn, assertArchivedOnce, countByUrl } from '../support/archive-check.ts';
 import { POISON_FILE, type Poison } from '../support/poison-parse-thread.ts';

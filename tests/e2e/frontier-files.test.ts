@@ -22,14 +22,14 @@ test('a crawl with waiting links in files that is killed and resumed archives ev
     const redis = new Redis(server.url);
     try {
       let run = stage.startCrawl({ store: server.url, name: 'killed', frontier: 'files' });
-      for (const calls of [40, 120, 200]) {
-        await until(`${calls} calls were seen`, () => stage.served.record.requests.length >= calls);
+      for (const seen of [40, 120, 200]) {
+        await until(`${seen} requests were seen`, () => stage.served.record.requests.length >= seen);
         run.send('SIGKILL');
         assert.equal((await run.ended).signal, 'SIGKILL');
         assert.ok(readdirSync(join(stage.dir, 'frontier')).length > 0);
-        const lines = await redis.keys('{killed:*}:line:*');
-        assert.ok(lines.length > 0);
-        for (const key of lines)
+        const queues = await redis.keys('{killed:*}:queue:*');
+        assert.ok(queues.length > 0);
+        for (const key of queues)
           for (const reference of await redis.lrange(key, 0, -1))
             assert.match(reference, /^\w+ \w+ \d+ \d+( \S+)?$/, 'no link is in Redis');
         assertCode(await stage.gossamer('verify', stage.dir), 0);
@@ -60,7 +60,7 @@ test('where waiting links lie is fixed: it cannot be changed, only a crawl in Re
     assertCode(changed, 2);
     assert.match(
       changed.stderr,
-      /the waiting links of the crawl lie in files, which cannot be changed: leave --frontier away/,
+      /the waiting links of the crawl lie in files, which cannot be changed: omit --frontier/,
     );
     assertCode(await stage.resume(), 0);
 

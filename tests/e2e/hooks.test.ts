@@ -224,7 +224,7 @@ test('what a hook leaves behind neither ends its thread nor keeps the crawl from
         assert.deepEqual(ran.stderr.trimEnd().split('\n').slice(0, 2), [line, line], ran.stderr);
         assert.doesNotMatch(ran.stderr, /died/);
         assert.deepEqual(
-          (await stage.pages()).map((row) => row.extracted as unknown),
+          (await stage.pages()).map((row) => row.extracted),
           ['home', 'a', 'b'],
         );
       });
@@ -330,7 +330,7 @@ test('what was extracted survives kill -9 and a resume from another folder, and 
     const [row] = await stage.pages({ limit: 1 });
     const shown = await stage.gossamer('show', stage.dir, row!.url);
     assert.ok(shown.stdout.includes(`extracted ${JSON.stringify(row!.extracted)}`), shown.stdout);
-    assert.equal((row!.extracted as unknown as { url: string }).url, row!.url);
+    assert.equal((row!.extracted as { url: string }).url, row!.url);
   }));
 
 const BAD_MODULES: readonly (readonly [module: string, says: RegExp])[] = [

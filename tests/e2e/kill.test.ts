@@ -1,4 +1,4 @@
-/** kill -9 at random moments: nothing is lost, nothing is archived twice, no site is called too early. */
+/** kill -9 at random moments: nothing is lost, nothing is archived twice, no site is visited too early. */
 
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
@@ -24,15 +24,15 @@ test('a crawl that is killed again and again archives every page once, reads cle
 test('what a kill left in the archive without settling it is cut by the resume', () =>
   onStage(plainPlan(8, 120, 20), async (stage) => {
     const run = stage.startCrawl();
-    await until('30 calls were seen', () => stage.served.record.requests.length >= 30);
+    await until('30 requests were seen', () => stage.served.record.requests.length >= 30);
     run.send('SIGKILL');
     assert.equal((await run.ended).signal, 'SIGKILL');
     // A kill between the append and the settlement is rare, so its traces are planted: a whole page, and half of one.
     const [name] = readdirSync(join(stage.dir, 'warc'));
     const path = join(stage.dir, 'warc', name as string);
     const [row] = await stage.pages({ limit: 1 });
-    const { offset, groupLength } = row?.place ?? { offset: 0, groupLength: 0 };
-    const page = readFileSync(path).subarray(offset, offset + groupLength);
+    const offset = row?.warc_offset ?? 0;
+    const page = readFileSync(path).subarray(offset, offset + (row?.warc_group_length ?? 0));
     appendFileSync(path, page);
     appendFileSync(path, page.subarray(0, page.length / 2));
 

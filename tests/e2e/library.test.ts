@@ -40,10 +40,10 @@ test('a crawl runs to its end, tells how it is, and leaves what the binary can r
     assert.equal((await stage.status()).pages, size);
   }));
 
-test('a crawl that was stopped goes on when it is called again, with other settings if they are given', () =>
+test('a crawl that was stopped goes on when it is started again, with other settings if they are given', () =>
   onStage(plainPlan(6, 120, 30), async (stage) => {
     const first = await crawl(optionsFor(stage));
-    await until('20 calls were seen', () => stage.served.record.requests.length >= 20);
+    await until('20 requests were seen', () => stage.served.record.requests.length >= 20);
     const end = await first.stop();
     assert.equal(end.reason, 'stopped');
     assert.equal(end.census?.leased, 0);

@@ -85,7 +85,7 @@ test('--seeded-only stays on the sites of the seeds', () =>
     assert.ok(stage.served.record.requests.every((seen) => wants(seen.host)));
   }));
 
-test('nothing in the exclude file is called, be it a whole domain or one host of a site', () =>
+test('nothing in the exclude file is visited, be it a whole domain or one host of a site', () =>
   onStage(plainPlan(12, 120, 20), async (stage) => {
     const { world, home } = stage;
     const domain = world.sites.find((site) => site.index === 1)?.name as string;
@@ -109,7 +109,7 @@ test('nothing in the exclude file is called, be it a whole domain or one host of
     assert.deepEqual(sorted(asked(stage)), sorted(reachOf(world, { wants })));
   }));
 
-test('on a resume that excludes more, waiting links are settled as excluded without a call', () =>
+test('on a resume that excludes more, waiting links are settled as excluded without a request', () =>
   onStage(plainPlan(8, 80, 20), async (stage) => {
     const { world, home, served } = stage;
     const [first, ...others] = world.sites;
@@ -132,7 +132,7 @@ test('on a resume that excludes more, waiting links are settled as excluded with
     assert.deepEqual((await stage.status()).waiting, 0);
   }));
 
-test('on a resume with a lower --max-depth, waiting links are settled as too deep without a call', () =>
+test('on a resume with a lower --max-depth, waiting links are settled as too deep without a request', () =>
   onStage(plainPlan(8, 80, 20), async (stage) => {
     assertCode(await stage.crawl({ 'max-pages': 12 }), 0);
     stage.served.record.clear();
@@ -191,5 +191,5 @@ test('--keep none archives nothing, and the pages are counted all the same', () 
     const rows = await stage.pages();
     assert.equal((await stage.status()).pages, stage.world.reachable().pages.size);
     assert.equal(rows.length, stage.world.reachable().pages.size);
-    assert.ok(rows.every((row) => row.place === null && row.digest !== '' && row.title !== ''));
+    assert.ok(rows.every((row) => row.warc_file === null && row.digest !== '' && row.title !== ''));
   }));

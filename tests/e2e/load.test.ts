@@ -20,7 +20,7 @@ const TIMEOUT_MS = 1_000;
 const PAGES_LEAST = 1_000;
 const FAILURES_LEAST = 500;
 /** robots.txt with its redirects, and the page. */
-const VISIT_CALLS_MAX = 7;
+const VISIT_REQUESTS_MAX = 7;
 const WORLD = fileURLToPath(new URL('../../bench/load-world.ts', import.meta.url));
 
 /** Null where the system does not tell. */
@@ -73,8 +73,8 @@ test('among slow, hanging, resetting and failing servers every visit ends in its
     assert.deepEqual([end.census!.leased, end.snapshot.visits, end.snapshot.bodyBytes], [0, 0, 0]);
     assert.equal(end.snapshot.restarts, 0);
     const { p50Ms, p99Ms, maxMs } = end.snapshot.loopDelayOverall;
-    // Each of its calls may end late by as long as the event loop stood still at the most.
-    const longestMsMax = end.snapshot.visitCallsMsMax + VISIT_CALLS_MAX * maxMs;
+    // Each of its requests may end late by as long as the event loop stood still at the most.
+    const longestMsMax = end.snapshot.visitRequestsMsMax + VISIT_REQUESTS_MAX * maxMs;
     assert.ok(end.snapshot.longestVisitMs <= longestMsMax, `a visit took ${end.snapshot.longestVisitMs} ms`);
     assert.ok(0 <= p50Ms && p50Ms <= p99Ms && p99Ms <= maxMs && maxMs > 0, 'the fetch thread tells of its event loop');
     await until('no descriptor is left open', () => openDescriptors() === before);

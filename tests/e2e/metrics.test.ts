@@ -101,7 +101,7 @@ test('every metric of the table is served while a crawl runs, with HELP and TYPE
     assert.deepEqual(dead, [], 'these were 0 all the time');
     assertNeverDown(looks);
     for (const kind of ['page', 'robots', 'sitemap'])
-      assert.ok(sumOf(looks.at(-1)!, 'gossamer_calls_total', { kind })! > 0, kind);
+      assert.ok(sumOf(looks.at(-1)!, 'gossamer_requests_total', { kind })! > 0, kind);
     for (const phase of ['lookup', 'connect', 'tls', 'first-byte', 'total'])
       assert.ok(sumOf(looks.at(-1)!, 'gossamer_fetch_seconds_count', { phase })! > 0, phase);
     assert.ok(looks.some((points) => sumOf(points, 'gossamer_sockets', { scheme: 'https' })! > 0));
@@ -141,7 +141,9 @@ test('fetch and parse threads are killed and started again: no counter goes down
     assertAgree(points, end.census!);
     assert.equal(sumOf(points, 'gossamer_pages_total', { outcome: 'parse-failed' }), leaves.length);
     // What a dead thread had asked for was asked for again, so there are at least as many.
-    assert.ok(sumOf(points, 'gossamer_calls_total', { kind: 'page' })! >= world.reachable().pages.size - leaves.length);
+    assert.ok(
+      sumOf(points, 'gossamer_requests_total', { kind: 'page' })! >= world.reachable().pages.size - leaves.length,
+    );
     assert.ok(
       sumOf(points, 'gossamer_parsed_total', { thread: 'parse-1' })! >= world.reachable().pages.size - leaves.length,
     );
@@ -163,7 +165,7 @@ test('metrics are there before the store is open, and with --parsers 0 the fetch
   }));
 
 for (const [name, start] of Object.entries(SHARED_STORES)) {
-  test(`${name}: the metrics are served, agree with the store, and show its calls and connections`, async () => {
+  test(`${name}: the metrics are served, agree with the store, and show its verbs and connections`, async () => {
     const server = await start();
     try {
       await onStage(plainPlan(6, 60, 20), async (stage) => {
@@ -196,7 +198,7 @@ for (const [name, start] of Object.entries(SHARED_STORES)) {
         assert.ok(most >= 1 && most <= 4, `${most} connections`);
         if (existsSync('/proc/self/fd'))
           assert.ok(looks.some((points) => sumOf(points, 'gossamer_open_descriptors', { kind: 'store' })! >= 1));
-        const verbs = sumsBy(readMetrics(metrics), 'gossamer_store_call_seconds_count', 'verb');
+        const verbs = sumsBy(readMetrics(metrics), 'gossamer_store_verb_seconds_count', 'verb');
         assert.deepEqual(Object.keys(verbs).toSorted(), ['admit', 'census', 'claim', 'settle', 'steer']);
         await assert.rejects(fetch(isServed!), 'it is closed when the crawl ends');
       });
@@ -225,7 +227,7 @@ test('descriptors by kind add up to those that the system counts', { skip: !exis
     await onStage(plainPlan(1, 1), async (stage) => {
       writeFileSync(stage.seedFile, sites.seeds.map((seed) => `${seed}\n`).join(''));
       const run = stage.startCrawl({ 'connect-to': sites.connectTo, timeout: '10m', metrics: '0' });
-      await until('every site holds an answer back', () => sites.holding() === sites.seeds.length);
+      await until('every site holds a response back', () => sites.holding() === sites.seeds.length);
       const url = /^metrics at (\S+)$/m.exec(run.said())?.[1] ?? assert.fail(run.said());
       const inSystem = (): number => readdirSync(`/proc/${run.pid}/fd`).length;
       await scrape(agent, url);

@@ -96,10 +96,10 @@ test('from SQLite to Redis to PostgreSQL and back, going on in each: every page 
     assertNoFault(stage.report());
   }));
 
-/** Longer than a move and a start take: a site whose clock was lost on the way would be called too early. */
+/** Longer than a move and a start take: a site whose clock was lost on the way would be visited too early. */
 const LONG_DELAY_MS = 8_000;
 
-test('a site that was called just before a move is not called before its delay is over', () =>
+test('a site that was visited just before a move is not visited again before its delay is over', () =>
   onStage(plainPlan(60, 240, 4), async (stage) => {
     const stores = [redis.url, database, 'sqlite'];
     assertCode(await stage.crawl({ delay: `${LONG_DELAY_MS}ms`, 'max-pages': 50 }), 0);

@@ -5,12 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crawl, openCrawl, UsageError, type Crawl, type CrawledPage, type CrawlOptions } from '../../src/index.ts';
 import { readHead } from '../../src/crawl/archived.ts';
 import { pagesFrom } from '../../src/crawl/pages.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { fromAfar } from '../support/far-reader.ts';
+import { openSqliteCrawl } from '../../src/store/sqlite/crawl.ts';
+import { sqlitePlace } from '../support/sqlite-place.ts';
 import { serveHeldSites, type HeldSites } from '../support/held-site.ts';
 import { makeCrawl } from '../support/made-crawl.ts';
 import { DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
@@ -128,7 +127,7 @@ test('pages of this run are given, or those of the whole crawl, in the order the
 test('a crawl that was stopped ends the loops over its pages', () =>
   onHeldCrawl(async (run, sites) => {
     const urls = urlsOf(run.pages());
-    await until('every site holds an answer back', () => sites.holding() === sites.seeds.length);
+    await until('every site holds a response back', () => sites.holding() === sites.seeds.length);
     const stopped = run.stop();
     sites.release();
     assert.equal((await stopped).reason, 'stopped');
@@ -151,7 +150,7 @@ test('a page brings what was archived of it, as `show` prints it', () =>
       assert.equal(await page.html(), await shown('--html'));
       assert.match(await page.html(), /<html/);
       const headers = await page.headers();
-      assert.equal(headers['content-type'], page.contentType);
+      assert.equal(headers['content-type'], page.content_type);
       assert.match(
         await shown('--headers'),
         new RegExp(
@@ -203,27 +202,24 @@ test('a crawl that is not running is read in slices, filtered, and one that kept
       ['', '', {}, undefined],
     );
     await read.close();
-    const reader = openSqliteReader(join(home, 'made', 'crawl.db'));
+    const crawl = await openSqliteCrawl(sqlitePlace(join(home, 'made')));
     assert.deepEqual(
-      [reader.lastRow(), reader.pagesAfter(0, { status: 404 })],
-      [350, { pages: [], row: 350 }],
+      await crawl.pagesAfter(0, { status: 404 }),
+      { pages: [], row: 350, end: 350 },
       'rows that do not match are not read again',
     );
-    assert.equal([...reader.pages({ limit: 150 })].length, 150);
     let isClosed = false;
     const close = async (): Promise<void> => {
-      await nextTurn();
-      reader.close();
+      await crawl.close();
       isClosed = true;
     };
-    const far = { ...fromAfar(reader), close };
-    const afar = pagesFrom({ dir: join(home, 'made'), open: async () => far, after: () => 0, isOver: () => true }, {});
+    const open = async () => ({ ...crawl, close });
+    const listed = pagesFrom({ dir: join(home, 'made'), open, after: () => 0, isOver: () => true }, {});
     assert.deepEqual(
-      await urlsOf(afar),
+      await urlsOf(listed),
       all.map((page) => page.url),
-      'a store far away gives the same',
     );
-    assert.ok(isClosed, 'the list ends when its reader is closed');
+    assert.ok(isClosed, 'the list ends when its crawl is closed');
   } finally {
     rmSync(home, { recursive: true });
   }

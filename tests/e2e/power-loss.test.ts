@@ -17,8 +17,8 @@ let stage: Stage;
 const early = (): string => join(stage.home, 'early');
 const late = (): string => join(stage.home, 'late');
 
-const killAt = async (run: Running, calls: number): Promise<void> => {
-  await until(`${calls} calls were seen`, () => stage.served.record.requests.length >= calls || run.isOver());
+const killAt = async (run: Running, requests: number): Promise<void> => {
+  await until(`${requests} requests were seen`, () => stage.served.record.requests.length >= requests || run.isOver());
   run.send('SIGKILL');
   assert.equal((await run.ended).signal, 'SIGKILL');
 };
@@ -41,10 +41,10 @@ const backTo = (copy: string): void => {
 const warcOf = (): string => join(stage.dir, 'warc', readdirSync(join(stage.dir, 'warc')).at(-1)!);
 
 /** The place of a settled page at about this share of the archive. */
-const pageAt = async (share: number): Promise<{ url: string; offset: number; length: number; groupLength: number }> => {
-  const pages = (await stage.pages()).filter((page) => page.place);
-  const { url, place } = pages[Math.floor(pages.length * share)]!;
-  return { url, ...place! };
+const pageAt = async (share: number): Promise<{ url: string; offset: number }> => {
+  const pages = (await stage.pages()).filter((page) => page.warc_file !== null);
+  const { url, warc_offset } = pages[Math.floor(pages.length * share)]!;
+  return { url, offset: warc_offset! };
 };
 
 const assertCompletes = async (): Promise<void> => {

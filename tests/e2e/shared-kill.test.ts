@@ -16,10 +16,10 @@ import { until } from '../support/until.ts';
 /** Long enough that a kill meets visits under way; a site rests ten times as long. */
 const LATENCY_MS = 50;
 const DELAY_MS = 550;
-/** Seven times this and 30 s is how long a lease holds; a busy machine must not make calls fail. */
+/** Seven times this and 30 s is how long a lease holds; a busy machine must not make requests fail. */
 const TIMEOUT_MS = 2_000;
 /** Most of the crawl is still to come then. */
-const CALLS_BEFORE = 10;
+const REQUESTS_BEFORE = 10;
 
 /** Stages close together: closing one ends all processes. */
 const closings: (() => Promise<void>)[] = [];
@@ -43,7 +43,7 @@ const begin = async (server: SharedServer): Promise<Members> => {
   return membersOn(stage, { url: await server.place(), name: 'two', settings });
 };
 
-/** The small web sees by the address who called. */
+/** The small web sees by the address whose request it is. */
 const startBy = (members: Members, member: MemberName, maxPages: number | 'none' = 'none') =>
   members.start(member, { email: `${member}@example.org`, fetchers: 1, parsers: 1, 'max-pages': maxPages });
 const isBy = ({ userAgent }: Seen, member: MemberName): boolean => userAgent.includes(`${member}@`);
@@ -53,8 +53,8 @@ const startBoth = async (members: Members) => {
   // Then the crawl is in the store and can be joined: both start together, however long that takes.
   assertCode(await startBy(members, 'first', 1).ended, 0);
   const [first, second] = [startBy(members, 'first'), startBy(members, 'second')];
-  await until('both processes call', () =>
-    MEMBERS.every((member) => requests.filter((seen) => isBy(seen, member)).length >= CALLS_BEFORE),
+  await until('both processes send requests', () =>
+    MEMBERS.every((member) => requests.filter((seen) => isBy(seen, member)).length >= REQUESTS_BEFORE),
   );
   return { first, second };
 };
@@ -68,7 +68,7 @@ const assertWhole = async (members: Members): Promise<void> => {
 
 /**
  * Crawls of all tests here that are under way. Judging one keeps this process busy, and with it the small webs of the
- * others: their calls would come late, or fail.
+ * others: their requests would come late, or fail.
  */
 let crawls = 0;
 const crawling = async <T>(story: () => Promise<T>): Promise<T> => {
@@ -94,7 +94,7 @@ suite('two processes on one crawl', { concurrency: true }, () => {
       const killedAt = await crawling(async () => {
         const { first, second } = await startBoth(members);
         const isJustBy = (seen: Seen): boolean => isBy(seen, 'second') && seen.at > performance.now() - LATENCY_MS / 2;
-        await until('a call of the second process is under way', () => served.record.requests.some(isJustBy));
+        await until('a request of the second process is under way', () => served.record.requests.some(isJustBy));
         second.send('SIGKILL');
         const at = performance.now();
         assert.equal((await second.ended).signal, 'SIGKILL');

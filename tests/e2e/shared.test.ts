@@ -16,6 +16,7 @@ import {
   onStage,
   plainPlan,
   type Flags,
+  type ListedPage,
   type Stage,
 } from '../support/stage.ts';
 
@@ -59,7 +60,7 @@ for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
         assertAddsUp(status);
         const rows = await stage.pages();
         assert.equal(rows.length, status.settled);
-        assert.equal(rows.filter(({ place }) => place !== null).length, status.pages);
+        assert.equal(rows.filter(({ warc_file }) => warc_file !== null).length, status.pages);
         assertCode(await stage.gossamer('verify', stage.dir), 0);
         const again = await stage.gossamer(
           'crawl',
@@ -100,7 +101,7 @@ for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
             const ran = await stage.gossamer('pages', dir, '--format', 'jsonl');
             return ran.stdout
               .split('\n')
-              .filter((line) => line !== '' && (JSON.parse(line) as { place: unknown }).place !== null).length;
+              .filter((line) => line !== '' && (JSON.parse(line) as ListedPage).warc_file !== null).length;
           }),
         );
         assert.ok(
@@ -109,11 +110,11 @@ for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
         );
         const audited = await stage.gossamer('audit', stage.dir, second(stage));
         assertCode(audited, 0);
-        assert.match(audited.stdout, /^\d+ calls, 60 sites, 0 violations\n$/);
+        assert.match(audited.stdout, /^\d+ requests, 60 sites, 0 violations\n$/);
         assert.deepEqual(
           compareWith(ledgerOf(stage.dir, second(stage)), stage.served.record.requests).wrong,
           [],
-          'the ledgers of both have every call',
+          'the ledgers of both have every request',
         );
         const files = [stage.dir, second(stage)].flatMap((dir) => readdirSync(join(dir, 'warc')));
         assert.equal(new Set(files).size, files.length, 'archive files of both can lie in one place');

@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 import { SITEMAP_ENTRIES_MAX } from '../../src/model/sitemap.ts';
 import { archivedIn, assertArchivedOnce, countByUrl } from '../support/archive-check.ts';
 import { endBinaries, runBinary, startBinary, type Ran, type Running } from '../support/binary.ts';
-import { assertAddsUp, assertCode, flagWords, type Flags, type PageRow, type Status } from '../support/stage.ts';
+import { assertAddsUp, assertCode, flagWords, type Flags, type ListedPage, type Status } from '../support/stage.ts';
 import { until } from '../support/until.ts';
 
 /** What a URL answers: a text or bytes, a status, or something that the test does with the response. */
@@ -24,7 +24,7 @@ interface Place {
   crawl(flags: Flags): Promise<Ran>;
   startCrawl(flags: Flags): Running;
   resume(): Promise<Ran>;
-  pages(): Promise<Map<string, PageRow>>;
+  pages(): Promise<Map<string, ListedPage>>;
   status(): Promise<Status>;
   verify(): Promise<Ran>;
   readonly dir: string;
@@ -38,7 +38,7 @@ const QUICK: Flags = {
   sitemaps: true,
 };
 
-/** A web of the answers given, by URL without its scheme; anything else is not found. */
+/** A web of the responses given, by URL without its scheme; anything else is not found. */
 const onWeb = async (web: Web, story: (place: Place) => Promise<void>): Promise<void> => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-sitemaps-'));
   const asked: string[] = [];
@@ -76,7 +76,7 @@ const onWeb = async (web: Web, story: (place: Place) => Promise<void>): Promise<
       verify: () => runBinary(['verify', dir], { cwd: home }),
       status: async () => JSON.parse((await lines('status', dir, '--json')).join('')) as Status,
       pages: async () => {
-        const rows = (await lines('pages', dir, '--format', 'jsonl')).map((line) => JSON.parse(line) as PageRow);
+        const rows = (await lines('pages', dir, '--format', 'jsonl')).map((line) => JSON.parse(line) as ListedPage);
         return new Map(rows.map((row) => [row.url.replace('http://', ''), row]));
       },
     });
@@ -309,9 +309,9 @@ test('a crawl of sitemaps that is killed again and again loses no page that they
     await until('a sitemap was asked for', () => asked.some((url) => url.endsWith('.xml')));
     run.send('SIGKILL');
     await run.ended;
-    for (const calls of [60, 120]) {
+    for (const seen of [60, 120]) {
       const again = startBinary(['resume', dir]);
-      await until(`${calls} calls were seen`, () => asked.length >= calls || again.isOver());
+      await until(`${seen} requests were seen`, () => asked.length >= seen || again.isOver());
       again.send('SIGKILL');
       await again.ended;
     }

@@ -1,15 +1,14 @@
 /** `sites` and `explain` of a real crawl: what they say is what the small web did and what the other commands say. */
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { explain, type Explanation } from '../../src/crawl/explain.ts';
 import { readIdentity } from '../../src/crawl/folder.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { lookAt } from '../support/sqlite-place.ts';
 import { policyOf } from '../../src/world/policy.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
 import type { Ran } from '../support/binary.ts';
-import { assertCode, onStage, openStage, plainPlan, type PageRow, type Stage } from '../support/stage.ts';
+import { assertCode, onStage, openStage, plainPlan, type ListedPage, type Stage } from '../support/stage.ts';
 import { until } from '../support/until.ts';
 
 interface SiteRow {
@@ -18,15 +17,13 @@ interface SiteRow {
   readonly waiting: number;
   readonly pages: number;
   readonly failures: number;
-  readonly delayMs: number;
-  readonly nextCall: string | null;
-  readonly robots: {
-    readonly origin: string;
-    readonly state: string;
-    readonly fetchedAt: string | null;
-    readonly stale: boolean;
-    readonly trouble: string | null;
-  } | null;
+  readonly delay_ms: number;
+  readonly next_visit: string | null;
+  readonly robots_origin: string | null;
+  readonly robots_state: string | null;
+  readonly robots_stale: boolean | null;
+  readonly robots_time: string | null;
+  readonly robots_trouble: string | null;
 }
 
 interface Explained {
@@ -45,7 +42,7 @@ interface Explained {
 }
 
 let stage: Stage;
-let pages: PageRow[];
+let pages: ListedPage[];
 let sites: SiteRow[];
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
@@ -63,18 +60,12 @@ const explained = async (on: Stage, url: string, code = 0): Promise<Explained> =
   return JSON.parse(ran.stdout) as Explained;
 };
 
-/** The same without a process for each: many questions to one crawl, which may be running. */
-const explainedHere = async ({ dir }: Stage, urls: readonly string[]): Promise<Explanation[]> => {
-  const reader = openSqliteReader(join(dir, 'crawl.db'));
-  try {
+/** Explains URLs without a process for each: many questions to one crawl, which may be running. */
+const explainedHere = ({ dir }: Stage, urls: readonly string[]): Promise<Explanation[]> =>
+  lookAt(dir, (crawl) => {
     const { settings } = readIdentity(dir);
-    return await Promise.all(
-      urls.map((url) => explain({ dir, url, settings, reader, now: Date.now(), running: true })),
-    );
-  } finally {
-    reader.close();
-  }
-};
+    return Promise.all(urls.map((url) => explain({ dir, url, settings, crawl, now: Date.now(), running: true })));
+  });
 
 before(async () => {
   stage = await openStage(tinyPlan);
@@ -98,8 +89,8 @@ test('sites lists every site once, and its numbers add up to those of status', a
 });
 
 test('sites tells of each site what its robots.txt says', () => {
-  const expected = ({ site, robots }: SiteRow): string => {
-    const host = new URL(robots!.origin).hostname;
+  const expected = ({ site, robots_origin: origin }: SiteRow): string => {
+    const host = new URL(origin!).hostname;
     const policy = policyOf(tinyPlan, stage.world.siteOf(host)!, host);
     if (policy.status === 0 || policy.status >= 500) return 'unreadable';
     if (policy.rules.length === 0) return 'allows-all';
@@ -107,19 +98,19 @@ test('sites tells of each site what its robots.txt says', () => {
     return policy.text.includes('Allow: ') || !policy.text.includes('Disallow: /\n') ? 'has-rules' : 'forbids-all';
   };
   for (const row of sites) {
-    assert.equal(row.robots?.state, expected(row), row.site);
-    assert.notEqual(row.robots.fetchedAt, null);
-    const isUnreadable = row.robots.state === 'unreadable';
-    assert.deepEqual([row.robots.stale, row.robots.trouble !== null], [isUnreadable, isUnreadable]);
+    assert.equal(row.robots_state, expected(row), row.site);
+    assert.notEqual(row.robots_time, null);
+    const isUnreadable = row.robots_state === 'unreadable';
+    assert.deepEqual([row.robots_stale, row.robots_trouble !== null], [isUnreadable, isUnreadable]);
   }
-  assert.ok(new Set(sites.map(({ robots }) => robots?.state)).size >= 3);
+  assert.ok(new Set(sites.map((row) => row.robots_state)).size >= 3);
 });
 
 test('a table has a head, a line per site in the order asked for, and says how many more there are', async () => {
   const ran = await stage.gossamer('sites', stage.dir, '--sort', 'pages', '--limit', '3');
   assertCode(ran, 0);
   const [head, ...rows] = linesOf(ran.stdout);
-  assert.match(head ?? '', /^site +state +waiting +pages +failures +delay +next call +robots\.txt$/);
+  assert.match(head ?? '', /^site +state +waiting +pages +failures +delay +next visit +robots\.txt$/);
   assert.deepEqual(
     rows.slice(0, 3).map((row) => row.split(' ')[0]),
     sites
@@ -142,10 +133,9 @@ test('CSV has the same sites, and a limit on what a program reads is told beside
       .map((line) => line.split(',')[0]),
     sites.map(({ site }) => site),
   );
-  assert.match(
-    all.stdout,
-    /^site,state,waiting,pages,failures,delay_ms,next_call,robots_origin,robots_state,robots_stale,robots_time\n/,
-  );
+  assert.equal(linesOf(all.stdout)[0]?.trimEnd(), Object.keys(sites[0]!).join(','), 'the names of JSON lines');
+  const idle = sites.findIndex(({ state }) => state === 'idle');
+  assert.equal(linesOf(all.stdout)[idle + 1]?.split(',')[7], '', 'a site without links has no next visit');
   assert.equal(all.stderr, '');
   const some = await stage.gossamer('sites', stage.dir, '--format', 'jsonl', '--limit', '2');
   assert.equal(linesOf(some.stdout).length, 2);
@@ -193,12 +183,12 @@ test('explain names the target of a redirect, and the command that brings a park
   const { answer, advice } = await explained(stage, moved.url);
   assert.ok(answer.includes(moved.redirect));
   assert.deepEqual(advice, [`gossamer explain ${stage.dir} ${moved.redirect}`]);
-  const parked = sites.find(({ state, robots }) => state === 'parked' && robots?.state === 'unreadable')!;
-  const about = await explained(stage, `${parked.robots!.origin}/`);
+  const parked = sites.find(({ state, robots_state: robots }) => state === 'parked' && robots === 'unreadable')!;
+  const about = await explained(stage, `${parked.robots_origin!}/`);
   assert.deepEqual([about.reason, about.advice], ['parked', [`gossamer resume ${stage.dir} --retry-parked`]]);
   assert.match(about.answer, /failed 3 times in a row, and --park-after is 3/);
   assert.ok(
-    about.notes.some((note) => note.startsWith(`the last failure on record: robots.txt of ${parked.robots!.origin} `)),
+    about.notes.some((note) => note.startsWith(`the last failure on record: robots.txt of ${parked.robots_origin!} `)),
     about.notes.join('; '),
   );
 });
@@ -259,10 +249,10 @@ test('both answer while the crawl runs and after it was stopped', () =>
     const candidates = [...running.world.reachable().pages].filter(
       (url) => running.world.siteOf(new URL(url).hostname)?.name === site,
     );
-    const inLine = (await explainedHere(running, candidates)).filter(({ reason }) => reason === 'waiting');
-    assert.ok(inLine.length > 0);
-    assert.ok(inLine.every(({ callAt, advice }) => callAt !== null && advice.length === 0));
-    const last = inLine.toSorted((a, b) => b.callAt! - a.callAt!)[0]!.url; // its turn is far
+    const inQueue = (await explainedHere(running, candidates)).filter(({ reason }) => reason === 'waiting');
+    assert.ok(inQueue.length > 0);
+    assert.ok(inQueue.every(({ visitAt, advice }) => visitAt !== null && advice.length === 0));
+    const last = inQueue.toSorted((a, b) => b.visitAt! - a.visitAt!)[0]!.url; // its turn is far
     assert.deepEqual((await explained(running, last)).advice, []);
     crawl.send('SIGINT');
     assertCode(await crawl.ended, 3);
@@ -275,6 +265,6 @@ test('both answer while the crawl runs and after it was stopped', () =>
         `^${site.replaceAll('.', '\\.')} +waiting +\\d+ +\\d+ +0 +\\S+s +(?:due now|in \\S+s) +(?:allows all, \\S+s old|not read yet)$`,
         'm',
       ),
-      'its next call may be the first to a host of it',
+      'its next visit may be the first to a host of it',
     );
   }));

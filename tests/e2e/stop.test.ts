@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { lookAt } from '../support/sqlite-place.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
 import { archivedIn, assertArchivedOnce, countByUrl } from '../support/archive-check.ts';
 import { serveHeldSites } from '../support/held-site.ts';
@@ -63,7 +62,7 @@ const onHeldSites = async (
 test('a stop in order waits for the visits under way and settles them', () =>
   onHeldSites(async (stage, sites, flags) => {
     const run = stage.startCrawl(flags);
-    await until('every site holds an answer back', () => sites.holding() === sites.seeds.length);
+    await until('every site holds a response back', () => sites.holding() === sites.seeds.length);
     run.send('SIGINT');
     await until('the crawl says that it stops', () => run.said().includes('no new visits'));
     assert.equal(run.isOver(), false);
@@ -80,7 +79,7 @@ test('a stop in order waits for the visits under way and settles them', () =>
 test('a second SIGINT stops at once with exit code 130 and loses nothing', () =>
   onHeldSites(async (stage, sites, flags) => {
     const run = stage.startCrawl(flags);
-    await until('every site holds an answer back', () => sites.holding() === sites.seeds.length);
+    await until('every site holds a response back', () => sites.holding() === sites.seeds.length);
     run.send('SIGINT');
     await until('the crawl says that it stops', () => run.said().includes('no new visits'));
     run.send('SIGINT');
@@ -113,7 +112,7 @@ test('a second SIGINT stops at once with exit code 130 and loses nothing', () =>
 test('a running crawl can be looked at, and no other process can go on with it', () =>
   onHeldSites(async (stage, sites, flags) => {
     const run = stage.startCrawl(flags);
-    await until('every site holds an answer back', () => sites.holding() === sites.seeds.length);
+    await until('every site holds a response back', () => sites.holding() === sites.seeds.length);
     const status = await stage.status();
     assertAddsUp(status);
     assert.deepEqual([status.process, status.leased], [run.pid, sites.seeds.length]);
@@ -145,30 +144,23 @@ test('a crawl that is stopped while it loads its seeds goes on loading where it 
     const known = stage.world.seeds();
     const more = Array.from({ length: SEED_LINES - known.length }, (_, n) => `http://site-${n % 5_000}.example/${n}`);
     writeFileSync(stage.seedFile, [...known, ...more].map((line) => `${line}\n`).join(''));
-    const loaded = (): number => {
-      const reader = openSqliteReader(join(stage.dir, 'crawl.db'));
-      try {
-        return reader.census().marks.seeds ?? 0;
-      } finally {
-        reader.close();
-      }
-    };
+    const loaded = (): Promise<number> => lookAt(stage.dir, async (crawl) => (await crawl.census()).marks.seeds ?? 0);
     const run = stage.startCrawl({ 'max-pages': 1, json: true });
-    await until('some seeds are loaded', () => {
+    await until('some seeds are loaded', async () => {
       try {
-        return loaded() > 0;
+        return (await loaded()) > 0;
       } catch {
         return false; // the store is not there yet
       }
     });
     run.send('SIGINT');
     assertCode(await run.ended, 3);
-    const mark = loaded();
+    const mark = await loaded();
     assert.ok(mark > 0 && mark < SEED_LINES, `${mark} of ${SEED_LINES} were loaded`);
     assert.equal((await stage.status()).known, mark);
 
     assertCode(await stage.resume(), 0);
-    assert.equal(loaded(), SEED_LINES);
+    assert.equal(await loaded(), SEED_LINES);
     const status = await stage.status();
     assertAddsUp(status);
     assert.equal(status.pages, 1);

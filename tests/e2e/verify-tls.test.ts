@@ -23,7 +23,7 @@ test('a certificate that is trusted is verified and its site crawled', async () 
   });
 });
 
-test('a certificate that nobody vouches for ends the call before a page is asked for', async () => {
+test('a certificate that nobody vouches for ends the request before a page is asked for', async () => {
   await onStage(PLAN, async (stage) => {
     assertCode(await stage.crawl({ 'verify-tls': true }), 0);
     assert.equal(stage.served.record.requests.length, 0);

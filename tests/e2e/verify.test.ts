@@ -6,14 +6,15 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { WarcPlace } from '../../src/model/page.ts';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
-import { assertCode, onStage, plainPlan, type PageRow, type Stage } from '../support/stage.ts';
+import { assertCode, onStage, plainPlan, type ListedPage, type Stage } from '../support/stage.ts';
 import { until } from '../support/until.ts';
 
 const warcOf = (stage: Stage): string => join(stage.dir, 'warc', readdirSync(join(stage.dir, 'warc'))[0]!);
 
-const placed = async (stage: Stage): Promise<(PageRow & { place: NonNullable<PageRow['place']> })[]> =>
-  (await stage.pages()).flatMap((page) => (page.place ? [{ ...page, place: page.place }] : []));
+const placed = async (stage: Stage): Promise<(ListedPage & WarcPlace)[]> =>
+  (await stage.pages()).filter((page): page is ListedPage & WarcPlace => page.warc_file !== null);
 
 test('a finished crawl is verified in one line; what is damaged is named, repaired and fetched again', () =>
   onStage(plainPlan(6, 60, 20), async (stage) => {
@@ -26,7 +27,7 @@ test('a finished crawl is verified in one line; what is damaged is named, repair
     );
 
     const page = (await placed(stage))[20]!;
-    const { file, offset } = page.place;
+    const { warc_file: file, warc_offset: offset } = page;
     const bytes = readFileSync(warcOf(stage));
     bytes[offset + 300]! ^= 1;
     writeFileSync(warcOf(stage), bytes);
@@ -42,7 +43,7 @@ test('a finished crawl is verified in one line; what is damaged is named, repair
     assert.equal(advice, `put it right: gossamer verify ${stage.dir} --repair`);
     assert.equal(damaged.stderr, '');
 
-    const calls = stage.served.record.requests.length;
+    const before = stage.served.record.requests.length;
     const repaired = await stage.gossamer('verify', stage.dir, '--repair');
     assertCode(repaired, 0);
     assert.match(repaired.stdout, /^repaired:\n {2}1 page waits again\n/m);
@@ -50,14 +51,14 @@ test('a finished crawl is verified in one line; what is damaged is named, repair
       (await archivedIn(stage.dir))
         .filter(({ type }) => type === 'metadata')
         .map(({ offset, length }) => ({ offset, length })),
-      [{ offset, length: page.place.groupLength }],
+      [{ offset, length: page.warc_group_length }],
     );
     assertCode(await stage.gossamer('verify', stage.dir), 0);
     assert.equal((await stage.status()).waiting, 1);
     assertCode(await stage.resume(), 0);
     assert.deepEqual(
       stage.served.record.requests
-        .slice(calls)
+        .slice(before)
         .filter(({ kind }) => kind !== 'robots')
         .map(({ path }) => path),
       [new URL(page.url).pathname],
@@ -65,13 +66,13 @@ test('a finished crawl is verified in one line; what is damaged is named, repair
     assertCode(await stage.gossamer('verify', stage.dir), 0);
     const again = (await placed(stage)).at(-1)!;
     assert.equal(again.url, page.url);
-    assert.notEqual(again.place.offset, offset);
+    assert.notEqual(again.warc_offset, offset);
   }));
 
 test('a crawl that was killed is sound: what the kill left is no damage', () =>
   onStage(plainPlan(8, 90, 20), async (stage) => {
     const run = stage.startCrawl();
-    await until('40 calls were seen', () => stage.served.record.requests.length >= 40);
+    await until('40 requests were seen', () => stage.served.record.requests.length >= 40);
     const open = await stage.gossamer('verify', stage.dir);
     assertCode(open, 2);
     assert.match(open.stderr, /^gossamer: crawl ".*" is open in process \d+; stop it or choose another --dir\n$/);
@@ -116,7 +117,7 @@ test('a database that is damaged is told in sentences, never by a stack', () =>
       assert.match(ran.stdout, /^damage: crawl\.db/);
       assert.match(
         ran.stdout,
-        /^what to do: restore crawl\.db from a copy; without one, start a new crawl from seeds\.txt/m,
+        /^what to do: restore the store from a copy; without one, start a new crawl from seeds\.txt/m,
       );
       assert.doesNotMatch(ran.stdout + ran.stderr, /^\s+at /m);
       if (more.length > 0) assert.match(ran.stdout, /^nothing was changed/m);
@@ -129,7 +130,7 @@ test('a crawl that kept nothing at first and everything later is sound', () =>
     assertCode(await stage.crawl({ keep: 'none', 'max-pages': 12 }), 0);
     assertCode(await stage.resume({ keep: 'all', 'max-pages': 1_000 }), 0);
     const pages = await stage.pages();
-    assert.ok(pages.some(({ place }) => !place) && pages.some(({ place }) => place));
+    assert.ok(pages.some(({ warc_file }) => !warc_file) && pages.some(({ warc_file }) => warc_file));
     const ran = await stage.gossamer('verify', stage.dir);
     assertCode(ran, 0);
     assert.match(ran.stdout, /^verified 30 pages, .*: no damage\n$/);

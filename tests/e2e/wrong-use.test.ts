@@ -174,7 +174,7 @@ const WRONG_USES: readonly WrongUse[] = [
   [
     'an exclude file with a bad line',
     [...GOOD, '--exclude-file', 'bad-exclude.txt'],
-    /bad-exclude\.txt line 3: .*mend it/,
+    /bad-exclude\.txt line 3: .*(?:mend|fix) it/,
   ],
   ['a --dir that is a file', [...GOOD, '--dir', 'a-file'], /"a-file" is not a directory: choose another --dir/],
   [
@@ -224,7 +224,7 @@ const WRONG_USES: readonly WrongUse[] = [
   [
     'a resume in another store',
     ['resume', 'done', '--store', 'redis://127.0.0.1:1'],
-    /the crawl is in sqlite, not in redis:\/\/127\.0\.0\.1:1: leave --store away, or move the crawl with "gossamer migrate"/,
+    /the crawl is in sqlite, not in redis:\/\/127\.0\.0\.1:1: omit --store, or move the crawl with "gossamer migrate"/,
   ],
   [
     'a join without a shared store',

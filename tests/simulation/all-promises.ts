@@ -23,7 +23,7 @@ export const promisesHold = (always: boolean): void => {
       const sum = (pick: (one: Verdict) => number): number => verdicts.reduce((total, one) => total + pick(one), 0);
       assert.ok(fault === 'none' || sum((one) => one.faults) > 0, 'the fault never struck');
       t.diagnostic(
-        `${SEEDS.length} seeds, ${sum((one) => one.faults)} faults, ${sum((one) => one.calls)} calls, ${sum((one) => one.lives)} processes`,
+        `${SEEDS.length} seeds, ${sum((one) => one.faults)} faults, ${sum((one) => one.requests)} requests, ${sum((one) => one.lives)} processes`,
       );
     });
   }

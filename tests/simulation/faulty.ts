@@ -1,8 +1,10 @@
 /** A store and an archive that can be told to fail, and calls that take their time. */
 
-import { StoreFault, type Archive, type Store } from '../../src/frontier/store.ts';
-import type { Place } from '../../src/model/settlement.ts';
-import type { DeadRecords } from '../../src/store/shared-crawl.ts';
+import type { Archive } from '../../src/archive/archive.ts';
+import { StoreFault } from '../../src/contract/fault.ts';
+import type { Store } from '../../src/contract/store.ts';
+import type { DeadRecords } from '../../src/contract/walk.ts';
+import type { WarcPlace } from '../../src/model/page.ts';
 import { storeOver, type StoreCall } from '../../src/store/call.ts';
 import type { SqliteStore } from '../../src/store/sqlite/store.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -53,7 +55,7 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
     admit: (links, siteWaitingMax) => through('admit', () => admit(links, siteWaitingMax)),
     claim: (ask) => through('claim', () => store.claim(ask)),
     settle: (settlements) => through('settle', () => settle(settlements)),
-    steer: (orders) => through('steer', () => store.steer(orders)),
+    steer: (changes) => through('steer', () => store.steer(changes)),
     census: () => through('census', () => store.census()),
     close: () => store.close(),
   };
@@ -64,7 +66,7 @@ export const standing = (store: Store, clock: VirtualClock): Store => ({
   admit: (links, siteWaitingMax) => clock.standFor(store.admit(links, siteWaitingMax)),
   claim: (ask) => clock.standFor(store.claim(ask)),
   settle: (settlements) => clock.standFor(store.settle(settlements)),
-  steer: (orders) => clock.standFor(store.steer(orders)),
+  steer: (changes) => clock.standFor(store.steer(changes)),
   census: () => clock.standFor(store.census()),
   close: () => clock.standFor(store.close()),
 });
@@ -77,7 +79,7 @@ export const gathering = (store: SqliteStore, clock: VirtualClock): Store => {
     const batch = queue;
     queue = [];
     try {
-      const results = store.run(batch.map(({ call }) => call));
+      const results = store.together(batch.map(({ call }) => call));
       batch.forEach(({ resolve }, i) => resolve(results[i]));
     } catch (error) {
       for (const { reject } of batch) reject(error);
@@ -100,7 +102,7 @@ export interface FaultyArchive extends Archive {
   /** Every record that lies in it, in order, without those that are dead. */
   records(dead?: readonly DeadRecords[]): string[];
   /** What lies there; empty for a place in another file. */
-  recordAt(place: Place): string;
+  recordAt(place: WarcPlace): string;
   onDeath: () => void;
 }
 
@@ -146,8 +148,8 @@ export const createFaultyArchive = (file = 'archive'): FaultyArchive => {
       }
       return (text + bytes.toString('utf8', at, length)).split('\n').filter(Boolean);
     },
-    recordAt: (place) =>
-      place.file === file ? bytes.toString('utf8', place.offset, Math.min(length, place.offset + place.length)) : '',
+    recordAt: ({ warc_file, warc_offset, warc_length }) =>
+      warc_file === file ? bytes.toString('utf8', warc_offset, Math.min(length, warc_offset + warc_length)) : '',
   };
   return archive;
 };

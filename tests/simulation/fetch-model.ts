@@ -1,6 +1,6 @@
-/** One call into the model web: latency instead of sockets, exchanges as the real fetcher gives them. */
+/** One request to the model web: latency instead of sockets, exchanges as the real fetcher gives them. */
 
-import type { PageCall } from '../../src/frontier/parts.ts';
+import type { PageRequest } from '../../src/frontier/parts.ts';
 import type { Answered, Exchange, FailureCause } from '../../src/model/exchange.ts';
 import { mix } from '../../src/world/random.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -8,28 +8,28 @@ import { INDEX_PATH, type ModelWeb } from './web.ts';
 import type { Witness } from './witness.ts';
 
 export interface FetchModel {
-  /** Each call under way is in `open`, with what to do when the caller dies: its connections close then. */
-  readonly fetch: (call: PageCall, signal: AbortSignal, open: Set<() => void>) => Promise<Exchange>;
-  /** From now on calls to this share of the sites never end by themselves (0 to 1). */
+  /** Each request under way is in `open`, with what to do when its process dies: its connections close then. */
+  readonly fetch: (request: PageRequest, signal: AbortSignal, open: Set<() => void>) => Promise<Exchange>;
+  /** From now on requests to this share of the sites never end by themselves (0 to 1). */
   hangShare: number;
   /** Whether a robots.txt is being fetched: its page follows at once. */
   isAskingRobots(): boolean;
 }
 
-/** One call at the most takes so long, as with --timeout. */
+/** The longest that one request takes, as with --timeout. */
 const TIMEOUT_MS = 30_000;
 const RETRY_AFTER_S = 120;
 const FLAKY_PERCENT = 20;
 
 export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Witness): FetchModel => {
-  /** How often a page was asked for: the only state, and only for pages that need it. */
+  /** How often a page was requested: the only state, and only for pages that need it. */
   const asked = new Map<string, number>();
-  let calls = 0;
-  let robotsCalls = 0;
+  let requests = 0;
+  let robotsRequests = 0;
 
   const model: FetchModel = {
     hangShare: 0,
-    isAskingRobots: () => robotsCalls > 0,
+    isAskingRobots: () => robotsRequests > 0,
     fetch: async ({ url }, signal, open) => {
       const startedAt = clock.now();
       const failed = (cause: FailureCause, left: boolean, unsure = false): Exchange => ({
@@ -51,12 +51,12 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
       const seen = witness.arrives({ site: name, url, at: startedAt });
       const drop = (): void => seen.dropped(clock.now());
       open.add(drop);
-      const n = calls++;
+      const n = requests++;
       const hangs = web.page(url)?.kind === 'hangs' || mix(site.index, 77) % 1_000 < model.hangShare * 1_000;
       const isRobots = url.endsWith('/robots.txt');
-      if (isRobots) robotsCalls++;
+      if (isRobots) robotsRequests++;
       await clock.sleep(hangs ? TIMEOUT_MS : site.latencyMs, signal);
-      if (isRobots) robotsCalls--;
+      if (isRobots) robotsRequests--;
       open.delete(drop);
       if (signal.aborted) {
         seen.dropped(clock.now());
@@ -70,18 +70,18 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
         seen.dropped(clock.now());
         return failed('reset', true);
       }
-      const answer = answerTo(url, asked);
+      const response = responseTo(url, asked);
       const now = clock.now();
       seen.answered(now, {
         responseMs: now - startedAt,
-        retryAfterMs: Number(answer.headers['retry-after'] ?? 0) * 1_000,
-        robotsKnown: answer.status < 500,
+        retryAfterMs: Number(response.headers['retry-after'] ?? 0) * 1_000,
+        robotsKnown: response.status < 500,
       });
-      return { ...answer, startedAt, answeredAt: now, endedAt: now };
+      return { ...response, startedAt, answeredAt: now, endedAt: now };
     },
   };
 
-  const answerTo = (url: string, counts: Map<string, number>): Answered => {
+  const responseTo = (url: string, counts: Map<string, number>): Answered => {
     const respond = (status: number, headers: Record<string, string> = {}): Answered => ({
       kind: 'answered',
       url,

@@ -1,26 +1,28 @@
 /** What a store holds at the end of a run, whichever store it is. */
 
-import type { Store } from '../../src/frontier/store.ts';
-import type { Census } from '../../src/model/census.ts';
-import type { Place, PlacedPage } from '../../src/model/settlement.ts';
-import { openMemoryStore, type MemoryState } from '../../src/store/memory.ts';
-import { createMemoryState } from '../../src/store/memory-state.ts';
-import { preparing } from '../../src/store/sqlite/book.ts';
-import { SITE_LINE_SQL, unsettledLinks, type SiteLine } from '../support/sqlite-links.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
-import { DatabaseSync } from 'node:sqlite';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Store } from '../../src/contract/store.ts';
+import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
+import { survey } from '../../src/crawl/verify/survey.ts';
+import type { Census } from '../../src/model/census.ts';
+import type { WarcPlace, PageRow } from '../../src/model/page.ts';
+import { CRAWL_DB } from '../../src/store/files.ts';
+import { openMemoryCrawl } from '../../src/store/memory/crawl.ts';
+import { createMemoryState } from '../../src/store/memory/state.ts';
+import { openMemoryStore } from '../../src/store/memory/store.ts';
+import { openSqliteCrawl } from '../../src/store/sqlite/crawl.ts';
+import { openSqlite, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { SHARDS } from '../../src/url/shard.ts';
 import type { FaultyArchive } from './faulty.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export interface Holding {
-  readonly settled: Iterable<PlacedPage>;
-  readonly unsettled: Iterable<{ readonly url: string; readonly state: string }>;
-  /** What a check of the store finds wrong, where it has one. */
-  readonly wrong?: readonly string[];
+  readonly settled: readonly PageRow[];
+  readonly unsettled: readonly { readonly url: string; readonly state: string }[];
+  /** What a survey finds wrong. */
+  readonly wrong: readonly string[];
 }
 
 /** A crawl's memory that outlives its processes. */
@@ -31,20 +33,55 @@ export interface Durable {
   archive(member: string): FaultyArchive;
   /** All records that belong to a page. */
   records(): string[];
-  recordAt(place: Place): string;
+  recordAt(place: WarcPlace): string;
   /** Opens it once more everywhere, so that what the dead left is put right. */
   rest(): Promise<Census>;
-  holding(): Holding | Promise<Holding>;
+  holding(): Promise<Holding>;
   remove(): void;
 }
 
+/** All that a walk meets and a survey says; the crawl is closed afterwards. */
+export const holdingOf = async (crawl: StoredCrawl, shards: number): Promise<Holding> => {
+  try {
+    const settled: PageRow[] = [];
+    const unsettled: { url: string; state: string }[] = [];
+    let waits = '';
+    for await (const found of crawl.walk(['pages', 'sites'])) {
+      if (found.kind === 'pages') settled.push(...found.pages);
+      if (found.kind === 'site') {
+        waits = found.state === 'parked' || found.state === 'held' ? found.state : 'waiting';
+        if (found.leased && found.leased !== 'unreadable')
+          unsettled.push({ url: found.leased.link.url, state: 'leased' });
+      }
+      if (found.kind === 'queue') for (const { link } of found.links) unsettled.push({ url: link.url, state: waits });
+    }
+    return { settled, unsettled, wrong: await surveyed(crawl, shards) };
+  } finally {
+    await crawl.close();
+  }
+};
+
+/** As `gossamer verify` looks at it. */
+const surveyed = async (crawl: StoredCrawl, shards: number): Promise<string[]> => {
+  const { faults, whole } = await survey(crawl, { shards, needsPlace: false, onProgress: () => {} });
+  const wrong = faults.map((fault) =>
+    JSON.stringify(fault, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+  );
+  if (whole && whole.tally.elsewhere.length === 0 && whole.lost.size > 0)
+    wrong.push(`${whole.lost.size} known URLs are in no state`);
+  return wrong;
+};
+
 export const sqliteDurable = (clock: VirtualClock, archive: FaultyArchive): Durable => {
   const dir = mkdtempSync(join(tmpdir(), 'gossamer-sim-'));
-  const path = join(dir, 'crawl.db');
   const opened: Store[] = [];
   const open = (): SqliteStore => {
     archive.state = 'well';
-    const store = openSqliteStore({ path, clock: () => clock, archive: (settled) => (archive.cut(settled), archive) });
+    const store = openSqlite({
+      path: join(dir, CRAWL_DB),
+      clock: () => clock,
+      archive: (settled) => (archive.cut(settled), archive),
+    });
     opened.push(store);
     return store;
   };
@@ -54,17 +91,9 @@ export const sqliteDurable = (clock: VirtualClock, archive: FaultyArchive): Dura
     records: () => archive.records(),
     recordAt: archive.recordAt,
     rest: () => open().census(),
-    holding: () => {
-      const reader = openSqliteReader(path);
-      const db = new DatabaseSync(path, { readOnly: true });
-      const sql = preparing(db);
-      const unsettled = (sql(SITE_LINE_SQL).all() as unknown as SiteLine[]).flatMap((site) => [
-        ...unsettledLinks(sql, site),
-      ]);
-      const settled = [...reader.pages({})];
-      db.close();
-      reader.close();
-      return { settled, unsettled };
+    holding: async () => {
+      const place = { url: 'sqlite', crawl: '', member: '', shards: SHARDS, dir, frontier: 'store' } as const;
+      return holdingOf(await openSqliteCrawl({ ...place, say: () => {} }), SHARDS);
     },
     remove: () => {
       for (const store of opened) void store.close();
@@ -75,7 +104,7 @@ export const sqliteDurable = (clock: VirtualClock, archive: FaultyArchive): Dura
 
 /** The reference store; shared by processes, it is opened once and leases run out. */
 export const memoryDurable = (clock: VirtualClock, archive: FaultyArchive, shared: boolean): Durable => {
-  const state: MemoryState = createMemoryState();
+  const state = createMemoryState();
   let store: Store | null = null;
   const open = (): Store => {
     archive.state = 'well';
@@ -88,16 +117,7 @@ export const memoryDurable = (clock: VirtualClock, archive: FaultyArchive, share
     records: () => archive.records(),
     recordAt: archive.recordAt,
     rest: () => open().census(),
-    holding: () => ({
-      settled: state.pages,
-      unsettled: [...state.sites.values()].flatMap((site) => [
-        ...(site.lease ? [{ url: site.lease.link.url as string, state: 'leased' }] : []),
-        ...site.line.map(({ link }) => ({
-          url: link.url as string,
-          state: site.state === 'open' ? 'waiting' : site.state,
-        })),
-      ]),
-    }),
+    holding: () => holdingOf(openMemoryCrawl({ state, clock }), SHARDS),
     remove: () => {},
   };
 };

@@ -3,7 +3,7 @@
 import type { Census } from '../../src/model/census.ts';
 import { knownTotal, settledTotal } from '../../src/model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
-import type { Place } from '../../src/model/settlement.ts';
+import { isArchived, type WarcPlace } from '../../src/model/page.ts';
 import type { Holding } from './holding.ts';
 import { INDEX_PATH, type ModelSite, type ModelWeb } from './web.ts';
 
@@ -12,12 +12,12 @@ export interface Evidence {
   readonly holding: Holding;
   readonly census: Census;
   readonly records: readonly string[];
-  readonly recordAt: (place: Place) => string;
-  /** Links for which their site's line had no room when they came. */
+  readonly recordAt: (place: WarcPlace) => string;
+  /** Links for which their site's queue had no room when they came. */
   readonly forgotten: ReadonlySet<string>;
   /** Kills and deaths that could have cost a slow page its tries. */
   readonly deaths: number;
-  /** Calls hung or the store was gone: sites may be parked though they are sound. */
+  /** Requests hung or the store was gone: sites may be parked though they are sound. */
   readonly webFaults: boolean;
   /** Parse threads died: a page may have been the one that was blamed each time. */
   readonly parsersDied: boolean;
@@ -50,10 +50,10 @@ export const judge = ({
     if (stateOf.has(page.url)) accuse(`${page.url} is settled and ${stateOf.get(page.url)}`);
     if (outcomeOf.has(page.url)) accuse(`${page.url} is settled twice`);
     outcomeOf.set(page.url, page.outcome);
-    if (page.place && recordAt(page.place) !== `${page.url}\n`)
+    if (isArchived(page) && recordAt(page) !== `${page.url}\n`)
       accuse(`the record of ${page.url} is not where its row says`);
   }
-  for (const text of holding.wrong ?? []) accuse(`a check of the store says: ${text}`);
+  for (const text of holding.wrong) accuse(`a check of the store says: ${text}`);
 
   // Finished means finished, and the counters tell the truth.
   if (census.waiting > 0 || census.leased > 0)
@@ -106,7 +106,7 @@ export const judge = ({
 };
 
 /**
- * Three pages that fail on each of their tries, the last of the line, are more failures in a row than a site may have.
+ * Three pages that fail on each of their tries, the last of the queue, are more failures in a row than a site may have.
  */
 const canBeParked = (web: ModelWeb, site: ModelSite): boolean => {
   let failing = 0;

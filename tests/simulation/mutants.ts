@@ -69,7 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'store-slower-than-lease',
     edits: [
       edit(
-        'store/memory.ts',
+        'store/memory/store.ts',
         'if (site?.lease?.id !== settlement.lease || accepted.has(site)) continue;\n    if (site.lease.until === null || site.lease.until > now) accepted.set(site, settlement);',
         'if (!site?.lease || accepted.has(site)) continue;\n    accepted.set(site, settlement);',
       ),
@@ -90,15 +90,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the clock of a site moves at its settlement instead of its claim',
     edits: [
       edit(
-        'store/memory.ts',
+        'store/memory/store.ts',
         'site.pace = { ...former, delayMs, dueAt: now + delayMs };',
         'site.pace = { ...former, delayMs };',
       ),
-      edit('store/memory.ts', 'site.pace = { ...site.pace, dueAt: at + site.pace.delayMs };', ''),
+      edit('store/memory/store.ts', 'site.pace = { ...site.pace, dueAt: at + site.pace.delayMs };', ''),
     ],
   },
   {
-    name: 'a freed site is called at once',
+    name: 'a freed site is visited at once',
     fault: 'process-dies',
     edits: [edit('store/sqlite/steer.ts', '  const dueAt = now + site.delay_ms;', '  const dueAt = now;')],
   },
@@ -110,7 +110,11 @@ export const MUTANTS: readonly Mutant[] = [
         'UPDATE site SET waiting = waiting + ?,',
         'UPDATE site SET due_at = 0, waiting = waiting + ?,',
       ),
-      edit('store/sqlite/admit.ts', 'Math.min(book.notBefore[site.shard]!, site.due_at);', '0;'),
+      edit(
+        'store/sqlite/session.ts',
+        'notBefore[shard] = Math.min(notBefore[shard]!, dueAt);',
+        'notBefore[shard] = 0;',
+      ),
     ],
   },
   {
@@ -119,8 +123,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/sqlite/admit.ts',
-        'if (book.provisional.has(print) || book.seen.has(print)) continue;',
-        'if (book.seen.has(print)) continue;',
+        'if (session.provisional.has(print) || session.seen.has(print)) continue;',
+        'if (session.seen.has(print)) continue;',
       ),
     ],
   },
@@ -130,8 +134,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/sqlite/admit.ts',
-        '    book.provisional.add(print);',
-        '    book.provisional.add(print);\n    book.seen.add(print);',
+        '    session.provisional.add(print);',
+        '    session.provisional.add(print);\n    session.seen.add(print);',
       ),
     ],
   },
@@ -140,15 +144,15 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'frontier/visit.ts',
-        '  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange,',
-        '  if (target) await parts.fetch({ url: target.url, bodyBytesMax: 1, wantsBody: () => true, keepMs: 0 }, course.signal);\n  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsCalls, page: exchange,',
+        '  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsResponses, page: exchange,',
+        '  if (target) await parts.fetch({ url: target.url, bodyBytesMax: 1, wantsBody: () => true, keepMs: 0 }, course.signal);\n  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsResponses, page: exchange,',
       ),
     ],
   },
   {
     name: 'the tail of the archive is not cut',
     fault: 'process-dies-in-commit',
-    edits: [edit('store/memory.ts', '  archive.cut(state.end);', '')],
+    edits: [edit('store/memory/store.ts', '  archive.cut(state.end);', '')],
   },
   {
     name: 'a retry forgets the delay',
@@ -186,9 +190,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a site under visit is handed out again',
     edits: [
       edit(
-        'store/sqlite/claim.ts',
-        'UPDATE site SET state = ${SITE_LEASED}, waiting = waiting - 1',
-        'UPDATE site SET state = ${SITE_LEASED} * 0, waiting = waiting - 1',
+        'store/sqlite/sql/lease.sql',
+        'UPDATE site SET state = 1, waiting = waiting - 1',
+        'UPDATE site SET state = 0, waiting = waiting - 1',
       ),
     ],
   },
@@ -230,9 +234,9 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'disk-full',
     edits: [
       edit(
-        'store/sqlite/book.ts',
-        '    book.notBefore.fill(-Infinity);\n    if (book.db.isTransaction)',
-        '    book.notBefore.fill(Infinity);\n    if (book.db.isTransaction)',
+        'store/sqlite/session.ts',
+        '    session.notBefore.fill(-Infinity);\n    if (session.db.isTransaction)',
+        '    session.notBefore.fill(Infinity);\n    if (session.db.isTransaction)',
       ),
     ],
   },
@@ -251,11 +255,11 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'a link that is given back is put behind nobody: it is lost',
+    name: 'a link that is given back is put into no queue: it is lost',
     edits: [
       edit(
         'store/sqlite/settle.ts',
-        '      putFirst(book, site, [{ link, tries: tries - 1 }]);\n      break;',
+        '      putFirst(session, site, [{ link, tries: tries - 1 }]);\n      break;',
         '      back = 0;\n      break;',
       ),
     ],
@@ -274,50 +278,54 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'Redis accepts a stale lease',
     fault: 'store-slower-than-lease',
     store: 'redis',
-    edits: [edit('store/redis/scripts/settle.ts', 'tonumber(l.id) ~= t[2] or (l.ends and l.ends <= now)', 'false')],
+    edits: [edit('store/redis/lua/settle.lua', 'tonumber(l.id) ~= t[2] or (l.ends and l.ends <= now)', 'false')],
   },
   {
-    name: 'Redis lets a freed site be called at once',
+    name: 'Redis lets a freed site be visited at once',
     seed: 6,
     fault: 'process-dies',
     store: 'redis',
     edits: [
-      edit('store/redis/scripts/parts.ts', 'local dueAt = num(how.at + tonumber(s[2]))', 'local dueAt = num(how.at)'),
+      edit('store/redis/lua/parts/free.lua', 'local dueAt = num(how.at + tonumber(s[2]))', 'local dueAt = num(how.at)'),
     ],
   },
   {
     name: 'Redis settles a batch again whose answer was lost',
     fault: 'connection-lost',
     store: 'redis',
-    edits: [
-      edit('store/redis/scripts/settle.ts', 'if tonumber(last) < number then', 'if tonumber(last) <= number then'),
-    ],
+    edits: [edit('store/redis/lua/settle.lua', 'if tonumber(last) < number then', 'if tonumber(last) <= number then')],
   },
   {
     name: 'rows that Redis never settled stay when their process has died',
     fault: 'process-dies-in-commit',
     store: 'redis',
-    edits: [
-      edit('store/redis/store.ts', '    if (dropped.parts.length > 0) {', '    if (dropped.parts.length > 1e9) {'),
-    ],
+    edits: [edit('store/redis/store.ts', 'if (unsettled) withdraw(', 'if (unsettled && false) withdraw(')],
   },
   {
     name: 'PostgreSQL accepts a stale lease',
     fault: 'store-slower-than-lease',
     store: 'postgres',
-    edits: [edit('store/postgres/settle.ts', ' AND k.lease = u.lease AND (k.until IS NULL OR k.until > now_at)', '')],
+    edits: [
+      edit('store/postgres/sql/settle.sql', ' AND k.lease = u.lease AND (k.until IS NULL OR k.until > now_at)', ''),
+    ],
   },
   {
-    name: 'PostgreSQL lets a freed site be called at once',
+    name: 'PostgreSQL lets a freed site be visited at once',
     seed: 6,
     fault: 'process-dies',
     store: 'postgres',
-    edits: [edit('store/postgres/steer.ts', 'due_at = f.at + k.delay_ms', 'due_at = f.at')],
+    edits: [
+      edit(
+        'store/postgres/sql/free.sql',
+        'due_at = coalesce(_at, k.until) + k.delay_ms',
+        'due_at = coalesce(_at, k.until)',
+      ),
+    ],
   },
   {
     name: 'PostgreSQL settles a batch again whose answer was lost',
     fault: 'connection-lost',
     store: 'postgres',
-    edits: [edit('store/postgres/settle.ts', 'IF me.batch >= _batch THEN RETURN NULL; END IF;', '')],
+    edits: [edit('store/postgres/sql/settle.sql', 'IF me.batch >= _batch THEN RETURN NULL; END IF;', '')],
   },
 ];

@@ -1,6 +1,7 @@
-/** Preloaded: plants the mutant that GOSSAMER_MUTANT names into the sources as they are loaded. */
+/** Preloaded: plants the mutant that GOSSAMER_MUTANT names into the sources as they are loaded, or read as text. */
 
-import { registerHooks } from 'node:module';
+import fs from 'node:fs';
+import { registerHooks, syncBuiltinESMExports } from 'node:module';
 import { editSource, MUTANTS } from './mutants.ts';
 
 const name = process.env.GOSSAMER_MUTANT;
@@ -8,27 +9,38 @@ if (name !== undefined) {
   const mutant = MUTANTS.find((one) => one.name === name);
   if (!mutant) throw new Error(`there is no mutant "${name}"`);
   const planted = new Set<string>();
+
+  /** The source with the mutant in it, if it is one of its files. */
+  const plantIn = (path: string, source: string): string => {
+    let changed = source;
+    for (const edit of mutant.edits.filter(({ file }) => path.endsWith(`/src/${file}`))) {
+      const edited = editSource(changed, edit);
+      if (edited === null)
+        throw new Error(`mutant "${name}" does not fit src/${edit.file} any more: correct its row in mutants.ts`);
+      changed = edited;
+      planted.add(edit.find);
+    }
+    return changed;
+  };
+
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context);
-      const edits = mutant.edits.filter(({ file }) => url.endsWith(`/src/${file}`));
-      if (edits.length === 0) return loaded;
-      let source =
-        loaded.source === null || loaded.source === undefined
-          ? ''
-          : typeof loaded.source === 'string'
-            ? loaded.source
-            : Buffer.from(loaded.source as Uint8Array).toString();
-      for (const edit of edits) {
-        const edited = editSource(source, edit);
-        if (edited === null)
-          throw new Error(`mutant "${name}" does not fit src/${edit.file} any more: correct its row in mutants.ts`);
-        source = edited;
-        planted.add(edit.find);
-      }
-      return { ...loaded, source };
+      if (!mutant.edits.some(({ file }) => url.endsWith(`/src/${file}`))) return loaded;
+      const { source } = loaded;
+      const text = typeof source === 'string' ? source : Buffer.from((source ?? '') as Uint8Array).toString();
+      return { ...loaded, source: plantIn(url, text) };
     },
   });
+  // SQL and Lua are no modules: stores read them as text.
+  const read = fs.readFileSync as (path: fs.PathOrFileDescriptor, options?: unknown) => string | Buffer;
+  const readPlanted: typeof read = (path, options) => {
+    const text = read(path, options);
+    return typeof text === 'string' ? plantIn(String(path), text) : text;
+  };
+  fs.readFileSync = readPlanted as typeof fs.readFileSync;
+  syncBuiltinESMExports();
+
   process.on('exit', () => {
     if (planted.size === mutant.edits.length) return;
     console.error(`mutant "${name}" was not planted: one of its files is not loaded`);

@@ -4,7 +4,7 @@ import { runClaimLoop } from '../../src/frontier/claim-loop.ts';
 import { createCrew } from '../../src/frontier/crew.ts';
 import { isFinished } from '../../src/frontier/finished.ts';
 import type { Parsed, ParseJob } from '../../src/frontier/parts.ts';
-import type { Store } from '../../src/frontier/store.ts';
+import type { Store } from '../../src/contract/store.ts';
 import { visit } from '../../src/frontier/visit.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -33,13 +33,13 @@ export interface SimSettings {
   readonly delayMs: number;
   readonly troubleDelayMs: number;
   readonly parkAfter: number;
-  /** Of the crawl. */
+  /** The shards of the crawl. */
   readonly shards: number;
   /** Null: one process owns the store. */
   readonly leaseMs: number | null;
   /** Null: lines have no end. */
   readonly siteWaitingMax: number | null;
-  /** A fetch thread whose store call failed is started again, and the store lives on; otherwise the process ends. */
+  /** A fetch thread that the store fails is started again, and the store lives on; otherwise the process ends. */
   readonly survivesStoreFaults: boolean;
 }
 
@@ -67,16 +67,16 @@ const BODIES_PER_VISIT_MAX = ROBOTS_REDIRECTS_MAX + 2;
 const CENSUS_MS = 5_000;
 const RESTART_MS = 20;
 
-/** Whose caller is dead, whose connection is closed. */
-const hangUp = (calls: Set<() => void>): void => {
-  for (const drop of calls) drop();
-  calls.clear();
+/** The client is dead, so its connections close. */
+const hangUp = (requests: Set<() => void>): void => {
+  for (const drop of requests) drop();
+  requests.clear();
 };
 
 export const startProcess = ({ name, web, clock, store, model, settings }: ProcessParts): Process => {
   let alive = true;
   const stop = new AbortController();
-  const fetchers = new Map<number, { alive: boolean; readonly calls: Set<() => void> }>();
+  const fetchers = new Map<number, { alive: boolean; readonly requests: Set<() => void> }>();
   const jobs = new Set<(parsed: Parsed) => void>();
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<'fault'>((resolve) => (fail = () => resolve('fault')));
@@ -145,7 +145,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     });
 
   const startFetcher = (index: number): void => {
-    const state = { alive: true, calls: new Set<() => void>() };
+    const state = { alive: true, requests: new Set<() => void>() };
     const held = { visits: 0, bodies: 0, jobs: 0, settlements: 0 };
     /** What a fetch thread has in memory has a ceiling: its slots, and what one visit may hold. */
     const count = (what: keyof typeof held, change: number): void => {
@@ -170,7 +170,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     const die = (culprit?: number): void => {
       if (!state.alive) return;
       state.alive = false;
-      hangUp(state.calls);
+      hangUp(state.requests);
       restart(index, culprit);
     };
     const parseHere = async (job: ParseJob): Promise<Parsed> => {
@@ -196,8 +196,8 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
         isText: () => true,
         sitemaps: web.plan.sitemaps === true,
       },
-      fetch: async (call, signal) => {
-        const exchange = await mine(model.fetch(call, signal, state.calls));
+      fetch: async (request, signal) => {
+        const exchange = await mine(model.fetch(request, signal, state.requests));
         if (exchange.kind === 'answered') count('bodies', 1);
         return exchange;
       },
@@ -249,7 +249,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
 
   /** The store may fail here too: whoever must free leases asks until it is heard. */
   const freeOf = async (index: number, culprit?: number): Promise<void> => {
-    const order = {
+    const change = {
       kind: 'free',
       holder: `${name}-fetch-${index}`,
       counted: true,
@@ -257,7 +257,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     } as const;
     for (;;) {
       try {
-        return await here(store.steer([order]));
+        return await here(store.steer([change]));
       } catch (error) {
         if (!settings.survivesStoreFaults) throw error;
         await here(clock.sleep(RESTART_MS));
@@ -304,7 +304,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
     kill: () => {
       alive = false;
       stop.abort();
-      for (const { calls } of fetchers.values()) hangUp(calls);
+      for (const { requests } of fetchers.values()) hangUp(requests);
     },
     isAlive: () => alive,
     stop: () => stop.abort(),
@@ -312,7 +312,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       const state = fetchers.get(index % settings.fetchers);
       if (!state?.alive) return;
       state.alive = false;
-      hangUp(state.calls);
+      hangUp(state.requests);
       restart(index % settings.fetchers);
     },
     killParser: () => {

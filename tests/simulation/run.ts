@@ -1,11 +1,11 @@
 /**
  * One seed, one run: a web, a crawl, a fault; then the verdict.
  *
- * On a real Redis or PostgreSQL time stands still while a call is under way, so that calls happen one after the other,
- * in the order of their seed; within a call the connection may be lost, or the process die.
+ * On a real Redis or PostgreSQL time stands still while the store performs a verb, so that verbs happen one after the
+ * other, in the order of their seed; within one the connection may be lost, or the process die.
  */
 
-import type { Store } from '../../src/frontier/store.ts';
+import type { Store } from '../../src/contract/store.ts';
 import type { Census } from '../../src/model/census.ts';
 import { SHARDS } from '../../src/url/shard.ts';
 import { diceFor, mix, pick } from '../../src/world/random.ts';
@@ -31,9 +31,9 @@ export const FAULTS = [
   'store-fails-after',
   'store-slower-than-lease',
   'disk-full',
-  'call-never-ends',
+  'request-never-ends',
 ] as const;
-/** The same where processes share a server, and what can go wrong only there. */
+/** All faults where processes share a server: those above, and what can go wrong only there. */
 export const SHARED_FAULTS = [...FAULTS, 'connection-lost', 'process-stands-still'] as const;
 export type FaultName = (typeof SHARED_FAULTS)[number];
 
@@ -47,7 +47,7 @@ export interface RunPlan {
 
 export interface Verdict extends RunPlan {
   readonly broken: readonly string[];
-  readonly calls: number;
+  readonly requests: number;
   readonly gaps: number;
   readonly pages: number;
   readonly links: number;
@@ -195,7 +195,7 @@ export const simulate = async (
       try {
         return await effect();
       } finally {
-        server!.mend();
+        server!.restore();
         if (dies && self().process.isAlive()) die(); // all was done, and nobody hears of it
       }
     },
@@ -206,7 +206,7 @@ export const simulate = async (
   const start = async (name: string, member: string): Promise<Life> => {
     if (++lives > LIVES_MAX) throw new Error(`${LIVES_MAX} processes ended, and the crawl did not`);
     const opened = await clock.standFor(Promise.resolve(durable.open(member)));
-    const store = server ? standing(opened, clock) : 'run' in opened ? gathering(opened, clock) : opened;
+    const store = server ? standing(opened, clock) : 'together' in opened ? gathering(opened, clock) : opened;
     const life: Life = {
       store,
       process: startProcess({
@@ -232,7 +232,7 @@ export const simulate = async (
     deaths++;
     killed();
   };
-  /** Where the store is a server, its connections end with the process: no call of the dead arrives after that. */
+  /** Where the store is a server, its connections end with the process: no message of the dead arrives after that. */
   const close = async (store: Store): Promise<void> => void (server && (await store.close()));
   const bury = async ({ process, store }: Life): Promise<void> => {
     process.kill();
@@ -262,15 +262,15 @@ export const simulate = async (
         archive.state = 'die';
         return;
       case 'process-stands-still':
-        // The worst moment is between a robots.txt and its page: who wakes has an answer, and no lease any more. It may
-        // never come again.
+        // The worst moment is between a robots.txt and its page: who wakes has a response, and no lease any more. It
+        // may never come again.
         if (!model.isAskingRobots() && clock.events() < nextHit + ROBOTS_AWAITED_EVENTS) return;
         hit();
         process.standStill();
         return void clock.sleep(LEASE_MS * pick([0.5, 0.95, 1.3, 3], dice(4))).then(process.wake);
       case 'disk-full':
         return (hit(), void (archive.state = settings.survivesStoreFaults ? 'full-once' : 'full'));
-      case 'call-never-ends':
+      case 'request-never-ends':
         return (hit(), void (model.hangShare = always ? 0.3 : 0.1));
       default:
         return;
@@ -290,7 +290,7 @@ export const simulate = async (
       if (end === 'fault') await clock.sleep(dice(500));
       const buried = [bury(main)];
       // On a shared store another may live on for a while.
-      if (fault === 'call-never-ends' && spent()) model.hangShare = 0;
+      if (fault === 'request-never-ends' && spent()) model.hangShare = 0;
       for (const other of others) {
         if (dice(2) === 0 && end === 'killed') {
           const outcome = await Promise.race([
@@ -337,9 +337,9 @@ export const simulate = async (
           holding: await durable.holding(),
           records: durable.records(),
           recordAt: durable.recordAt,
-          webFaults: fault === 'call-never-ends',
+          webFaults: fault === 'request-never-ends',
           parsersDied: fault === 'parse-thread-dies',
-          deaths: fault === 'call-never-ends' ? -1 : deaths,
+          deaths: fault === 'request-never-ends' ? -1 : deaths,
         }),
       );
     }
@@ -353,7 +353,7 @@ export const simulate = async (
     fault,
     always,
     broken,
-    calls: witness.calls,
+    requests: witness.requests,
     gaps: witness.gaps,
     lives,
     faults: hits,

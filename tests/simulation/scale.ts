@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Store } from '../../src/frontier/store.ts';
+import type { Store } from '../../src/contract/store.ts';
 import { writeBytes, writeCount, writeDuration } from '../../src/lib/units.ts';
 import { knownTotal } from '../../src/model/census.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqlite } from '../../src/store/sqlite/store.ts';
 import { SHARDS } from '../../src/url/shard.ts';
 import { createFaultyArchive, faultyStore, gathering } from './faulty.ts';
 import { createFetchModel } from './fetch-model.ts';
@@ -53,7 +53,7 @@ const archive = {
   end: () => ({ file: '', bytes: 0 }),
   cut: () => {},
 };
-const real = openSqliteStore({ path: join(dir, 'crawl.db'), clock: () => clock, archive: () => archive });
+const real = openSqlite({ path: join(dir, 'crawl.db'), clock: () => clock, archive: () => archive });
 
 let settled = 0;
 let longestWaitMs = 0;

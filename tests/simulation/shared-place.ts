@@ -1,4 +1,4 @@
-/** A real Redis or PostgreSQL for simulated crawls, behind a door that can be shut in the middle of a call. */
+/** A real Redis or PostgreSQL for simulated crawls, behind a door that can be shut in the middle of a verb. */
 
 import { startPostgres } from '../support/postgres-server.ts';
 import { openGate } from '../support/redis-gate.ts';
@@ -15,18 +15,18 @@ export interface SharedServer {
   /** A name that no crawl has yet. */
   crawlName(): string;
   /**
-   * The call that comes next loses its connection at a step that the dice choose, before or after the server took that
+   * The verb that comes next loses its connection at a step that the dice choose, before or after the server took that
    * step.
    */
   breakNext(dice: (below: number) => number, onBroken: () => void): void;
   /** What was not broken by now will not be. */
-  mend(): void;
+  restore(): void;
   remove(): Promise<void>;
 }
 
 /** What passed the door has reached the server by then. */
 const ARRIVED_MS = 5;
-/** A call has a command for each shard that it concerns, and a crawl few shards. */
+/** A verb has a command for each shard that it concerns, and a crawl few shards. */
 const STEPS = 4;
 
 const naming = (): (() => string) => {
@@ -37,21 +37,21 @@ const naming = (): (() => string) => {
 const onRedis = async (): Promise<SharedServer> => {
   const server = await startRedis();
   const gate = await openGate(server.port);
-  const mend = (): void => {
+  const restore = (): void => {
     [gate.commands, gate.answers, gate.lastUnanswered, gate.onSwallowed] = [Infinity, true, false, null];
   };
   return {
     kind: 'redis',
     url: gate.url,
     crawlName: naming(),
-    mend,
+    restore,
     breakNext: (dice, onBroken) => {
       gate.commands = dice(STEPS);
       gate.lastUnanswered = dice(2) === 0;
       gate.onSwallowed = () => {
         gate.onSwallowed = null;
         setTimeout(() => {
-          mend();
+          restore();
           gate.cut();
           onBroken();
         }, ARRIVED_MS);
@@ -72,7 +72,7 @@ const onPostgres = async (): Promise<SharedServer> => {
     kind: 'postgres',
     url,
     crawlName: naming(),
-    mend: proxy.spareAnswer,
+    restore: proxy.spareAnswer,
     breakNext: (dice, onBroken) => {
       if (dice(2) === 0) return void proxy.swallowAnswer().then(onBroken);
       proxy.cut();

@@ -42,7 +42,7 @@ for (const kind of SHARED_KINDS) {
       const sum = (pick: (one: Verdict) => number): number => verdicts.reduce((total, one) => total + pick(one), 0);
       assert.ok(fault === 'none' || sum((one) => one.faults) > 0, 'the fault never struck');
       t.diagnostic(
-        `${sum((one) => one.faults)} faults, ${sum((one) => one.calls)} calls, ${sum((one) => one.lives)} processes`,
+        `${sum((one) => one.faults)} faults, ${sum((one) => one.requests)} requests, ${sum((one) => one.lives)} processes`,
       );
     });
   }

@@ -50,6 +50,6 @@ await server?.remove();
 const sum = (pick: (verdict: Verdict) => number): number => verdicts.reduce((total, one) => total + pick(one), 0);
 console.log(
   `${writeCount(verdicts.length)} runs, ${writeCount(sum((one) => one.faults))} faults, ${writeCount(sum((one) => one.lives))} processes, ` +
-    `${writeCount(sum((one) => one.calls))} calls, ${writeCount(sum((one) => one.gaps))} gaps checked, ${writeCount(sum((one) => one.pages))} pages, ` +
+    `${writeCount(sum((one) => one.requests))} requests, ${writeCount(sum((one) => one.gaps))} gaps checked, ${writeCount(sum((one) => one.pages))} pages, ` +
     `${writeDuration(sum((one) => one.simulatedMs))} simulated; ${verdicts.filter((one) => one.broken.length > 0).length} with a broken promise`,
 );

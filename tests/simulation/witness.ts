@@ -1,17 +1,17 @@
-/** What the sites see, judged as it happens: no call too early, none in parallel, none forbidden. */
+/** What the sites see, judged as it happens: no request too early, none in parallel, none forbidden. */
 
 import type { ModelWeb } from './web.ts';
 
 export interface Witness {
-  /** A call arrives; gives the function to be called when it is answered. */
-  arrives(call: { readonly site: string; readonly url: string; readonly at: number }): Seen;
+  /** A request arrives; gives what is to be told when it is answered. */
+  arrives(request: { readonly site: string; readonly url: string; readonly at: number }): Seen;
   /**
    * The store has taken what a visit to the site learned: from now on it binds. What died before that nobody can know.
    */
   remembers(site: string): void;
   readonly violations: string[];
-  readonly calls: number;
-  /** Calls whose gap to the one before was checked. */
+  readonly requests: number;
+  /** Requests whose gap to the one before was checked. */
   readonly gaps: number;
 }
 
@@ -20,7 +20,7 @@ export interface Seen {
     at: number,
     answer: { readonly responseMs: number; readonly retryAfterMs: number; readonly robotsKnown: boolean },
   ): void;
-  /** The caller went away, or got no answer. */
+  /** The client hung up, or got no response. */
   dropped(at: number): void;
 }
 
@@ -35,9 +35,9 @@ interface Told {
 interface SiteRecord {
   /** When the last visit began. */
   visitAt: number;
-  /** The calls under way. */
+  /** The requests under way. */
   open: number;
-  /** The last call was a robots.txt that nothing followed yet. */
+  /** The last request was for a robots.txt, and nothing followed it yet. */
   afterRobots: boolean;
   robotsAt: number;
   told: Told;
@@ -55,7 +55,7 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
   const sites = new Map<string, SiteRecord>();
   const violations: string[] = [];
   const accuse = (text: string): void => void (violations.length < VIOLATIONS_KEPT && violations.push(text));
-  const counts = { calls: 0, gaps: 0 };
+  const counts = { requests: 0, gaps: 0 };
 
   const recordOf = (site: string): SiteRecord => {
     let record = sites.get(site);
@@ -76,8 +76,8 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
 
   return {
     violations,
-    get calls() {
-      return counts.calls;
+    get requests() {
+      return counts.requests;
     },
     get gaps() {
       return counts.gaps;
@@ -87,10 +87,10 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
       if (record) record.binding = record.told;
     },
     arrives: ({ site, url, at }) => {
-      counts.calls++;
+      counts.requests++;
       const record = recordOf(site);
       const isRobots = url.endsWith('/robots.txt');
-      if (record.open > 0) accuse(`${url} overlaps another call to its site`);
+      if (record.open > 0) accuse(`${url} overlaps another request to its site`);
       if (isRobots || !record.afterRobots) {
         counts.gaps++;
         const { crawlDelayMs, responseMs, notBefore } = record.binding;

@@ -13,7 +13,7 @@ export interface Archived {
   readonly file: string;
   readonly offset: number;
   readonly length: number;
-  /** A call for robots.txt, not for a page. */
+  /** A request for robots.txt, not for a page. */
   readonly robots: boolean;
   /** As the record says, and checked against its payload. */
   readonly digest: string;

@@ -9,7 +9,7 @@ export interface CrashFigures<Hit extends string = string> {
   pages: number;
   archivedOnce: number;
   gaps: number;
-  /** Calls in the ledgers, each compared with what the small web saw. */
+  /** Requests in the ledgers, each compared with what the small web saw. */
   noted: number;
   /** The shortest gap less the delay of its crawl. */
   spareMs: number;
@@ -45,6 +45,6 @@ export const crashLine = (
       .map(([hit, n]) => `${n} ${hit}`)
       .join(', ')}) on ${crawls} ${made}; ` +
     `${starts} starts, ${resumes} resumes; ${pages} pages, ${archivedOnce} archived once; ` +
-    `${gaps} gaps checked, shortest gap - delay ${spareMs.toFixed(2)} ms; ${noted} calls in the ledger as the small web saw them; ${checksClean} ${checks}; ${violations.length} violations`
+    `${gaps} gaps checked, shortest gap - delay ${spareMs.toFixed(2)} ms; ${noted} requests in the ledger as the small web saw them; ${checksClean} ${checks}; ${violations.length} violations`
   );
 };

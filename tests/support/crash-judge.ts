@@ -3,7 +3,8 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { isArchived } from '../../src/model/page.ts';
+import { lookAt, pagesIn } from './sqlite-place.ts';
 import { originSeen, type Seen } from '../../src/world/seen.ts';
 import { archivedIn, countByUrl, type Archived } from './archive-check.ts';
 import { runBinary } from './binary.ts';
@@ -36,26 +37,20 @@ const verified: Check = async (dir) => {
 /** What was appended and not settled is cut by the next start, so only the settled part must read cleanly. */
 const settledPartReads: Check = async (dir) => {
   try {
-    const reader = openSqliteReader(join(dir, 'crawl.db'));
-    try {
-      const {
-        archive: { file, bytes },
-      } = reader.census();
-      if (file === '') return '';
-      const serial = (name: string): number => Number(/-(\d+)\.warc\.gz$/.exec(name)?.[1]);
-      for (const name of readdirSync(join(dir, 'warc')))
-        if (serial(name) > serial(file)) rmSync(join(dir, 'warc', name));
-      truncateSync(join(dir, 'warc', file), bytes);
-      const archived = [...countByUrl(await archivedIn(dir))].map(([url, count]) => `${count} ${url}`);
-      const settled = [...reader.pages({})].filter((page) => page.place !== null).map((page) => `1 ${page.url}`);
-      const odd = [
-        ...archived.filter((one) => !settled.includes(one)),
-        ...settled.filter((one) => !archived.includes(one)),
-      ];
-      return odd.length === 0 ? '' : `the archive and the store differ about ${odd.slice(0, 5).join(', ')}`;
-    } finally {
-      reader.close();
-    }
+    const {
+      archive: { file, bytes },
+    } = await lookAt(dir, (crawl) => crawl.census());
+    if (file === '') return '';
+    const serial = (name: string): number => Number(/-(\d+)\.warc\.gz$/.exec(name)?.[1]);
+    for (const name of readdirSync(join(dir, 'warc'))) if (serial(name) > serial(file)) rmSync(join(dir, 'warc', name));
+    truncateSync(join(dir, 'warc', file), bytes);
+    const archived = [...countByUrl(await archivedIn(dir))].map(([url, count]) => `${count} ${url}`);
+    const settled = (await pagesIn(dir)).filter(isArchived).map((page) => `1 ${page.url}`);
+    const odd = [
+      ...archived.filter((one) => !settled.includes(one)),
+      ...settled.filter((one) => !archived.includes(one)),
+    ];
+    return odd.length === 0 ? '' : `the archive and the store differ about ${odd.slice(0, 5).join(', ')}`;
   } catch (error) {
     return `the stopped crawl cannot be read: ${(error as Error).message}`;
   }
@@ -84,7 +79,7 @@ export interface Judgement {
   readonly pages: number;
   readonly archivedOnce: number;
   readonly gaps: number;
-  /** Calls in the ledger. */
+  /** Requests in the ledger. */
   readonly noted: number;
   /** The shortest gap less the delay. */
   readonly spareMs: number;
@@ -95,17 +90,17 @@ export interface Judgement {
 export const judgeFinished = async (stage: Stage, delayMs: number): Promise<Judgement> => {
   const violations = wrongStates(stage, await stage.status());
   const archive = judgeArchive(stage, await archivedIn(stage.dir));
-  const calls = judgeCalls(stage, delayMs);
+  const requests = judgeRequests(stage, delayMs);
   const ledger = await judgeLedger(stage, [stage.dir]);
   return {
     ...archive,
-    ...calls,
+    ...requests,
     ...ledger,
-    violations: [...violations, ...archive.violations, ...calls.violations, ...ledger.violations],
+    violations: [...violations, ...archive.violations, ...requests.violations, ...ledger.violations],
   };
 };
 
-/** Every call that the small web saw is in the ledger, and the audit finds nothing wrong in it. */
+/** Every request that the small web saw is in the ledger, and the audit finds nothing wrong in it. */
 export const judgeLedger = async (
   { served }: Stage,
   dirs: readonly string[],
@@ -155,7 +150,10 @@ export const judgeArchive = (
 };
 
 /** What the small web has to complain about. */
-export const judgeCalls = ({ served }: Stage, delayMs: number): Pick<Judgement, 'gaps' | 'spareMs' | 'violations'> => {
+export const judgeRequests = (
+  { served }: Stage,
+  delayMs: number,
+): Pick<Judgement, 'gaps' | 'spareMs' | 'violations'> => {
   const violations: string[] = [];
   const { tooEarly, overlaps, forbidden, unexpected, beforeRobots } = served.record.report({ delayMs });
   for (const gap of tooEarly) violations.push(`too early: ${JSON.stringify(gap)}`);

@@ -20,7 +20,7 @@ export const openRoad = async (port: number, latencyMs: number): Promise<Road> =
     const far = keep(connect(port, HOST));
     let reset = false;
     keep(client).pipe(far);
-    client.once('close', () => far.destroy()); // a caller that is killed is gone for the server too
+    client.once('close', () => far.destroy()); // a client that is killed is gone for the server too
     far.on('error', () => (reset = true));
     far.on('data', (bytes) => void setTimeout(() => client.writable && client.write(bytes), latencyMs));
     far.once('close', () => void setTimeout(() => (reset ? client.resetAndDestroy() : client.end()), latencyMs));

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import type { Explanation } from '../../src/crawl/explain.ts';
 import type { ReasonName } from '../../src/crawl/explain/reasons.ts';
-import type { Page, Settlement } from '../../src/model/settlement.ts';
+import type { Page } from '../../src/model/page.ts';
+import type { Settlement } from '../../src/model/settlement.ts';
 import { claimOne, pageOf, settlementOf } from '../contract/store-scene.ts';
 import type { ReadingScene } from './reading-scene.ts';
 

@@ -4,8 +4,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to outgoing calls (from 32768 on in Linux, from 49152 on elsewhere): while a server
- * is down, no call of anybody takes its port, not even one that looks whether it is back.
+ * Below the ports that systems give to outgoing connections (from 32768 on in Linux, from 49152 on elsewhere): while a
+ * server is down, no connection of anybody takes its port, not even one that looks whether it is back.
  */
 const PORTS = { from: 10_000, to: 32_000 };
 

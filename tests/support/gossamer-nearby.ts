@@ -1,4 +1,4 @@
-/** The package as an example sees it in a test: its crawls call the servers of the test, with small times. */
+/** The package as an example sees it in a test: its crawls visit the servers of the test, with small times. */
 
 import * as real from '../../src/index.ts';
 

@@ -10,7 +10,7 @@ export interface HeldSites {
   readonly connectTo: readonly string[];
   /** Pages in the order they were asked for, robots.txt left out. */
   readonly asked: string[];
-  /** How many answers are being held back. */
+  /** How many responses are being held back. */
   holding(): number;
   /** From now on everything is answered at once. */
   release(): void;

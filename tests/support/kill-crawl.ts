@@ -2,7 +2,7 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
+import { lookAt } from './sqlite-place.ts';
 import { diceFor, type Dice } from '../../src/world/random.ts';
 import { originSeen, type Seen } from '../../src/world/seen.ts';
 import { archivedIn, countByUrl } from './archive-check.ts';
@@ -29,7 +29,7 @@ export interface KillFigures {
 
 /** Lines in the seed file, nearly all of them spellings of the same few seeds: loading them takes a while. */
 const SEED_LINES = 100_000;
-/** Longer than a start takes: a site whose clock was lost in the kill is then called too early. */
+/** Longer than a start takes: a site whose clock was lost in the kill is then visited too early. */
 export const KILL_DELAY_MS = 1_500;
 /** The longest waits before a kill: set-up reads and copies the seeds within this time, more or less. */
 const SET_UP_MS = 700;
@@ -100,7 +100,7 @@ const killOnce = async (
       await pause(dice(SET_UP_MS));
       break;
     case 'loading':
-      await comes(run, () => seedsLoaded(stage) > 0);
+      await comes(run, async () => (await seedsLoaded(stage)) > 0);
       await pause(dice(LOADING_MS));
       break;
     case 'crawling':
@@ -115,7 +115,7 @@ const killOnce = async (
       break;
   }
   // What it was really doing at the moment of the kill.
-  const loaded = seedsLoaded(stage);
+  const loaded = await seedsLoaded(stage);
   const doing: KillPhase =
     phase === 'stopping' ? phase : loaded === 0 ? 'set-up' : loaded < SEED_LINES ? 'loading' : 'crawling';
   run.send('SIGKILL');
@@ -126,18 +126,13 @@ const killOnce = async (
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const comes = async (run: Running, isSo: () => boolean): Promise<void> => {
-  while (!run.isOver() && !isSo()) await pause(2);
+const comes = async (run: Running, isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!run.isOver() && !(await isSo())) await pause(2);
 };
 
-const seedsLoaded = (stage: Stage): number => {
+const seedsLoaded = async (stage: Stage): Promise<number> => {
   try {
-    const reader = openSqliteReader(join(stage.dir, 'crawl.db'));
-    try {
-      return reader.census().marks.seeds ?? 0;
-    } finally {
-      reader.close();
-    }
+    return await lookAt(stage.dir, async (crawl) => (await crawl.census()).marks.seeds ?? 0);
   } catch {
     return 0; // the store is not there yet
   }
@@ -162,7 +157,7 @@ const judge = async (stage: Stage, figures: KillFigures): Promise<void> => {
   for (const gap of tooEarly) violations.push(`too early: ${JSON.stringify(gap)}`);
   for (const gap of overlaps) violations.push(`overlapping: ${JSON.stringify(gap)}`);
   for (const seen of [...forbidden, ...beforeRobots, ...unexpected])
-    violations.push(`not to be called: ${JSON.stringify(seen)}`);
+    violations.push(`not to be requested: ${JSON.stringify(seen)}`);
   for (const gapMs of gapsOf(stage.served.record.requests)) {
     figures.gaps++;
     figures.shortestGapMs = Math.min(figures.shortestGapMs, gapMs);

@@ -1,10 +1,10 @@
 /** Does the ledger of a crawl agree with what the small web saw? */
 
 import { join } from 'node:path';
-import { readLedger, type ReadCall } from '../../src/observe/ledger/read.ts';
+import { readLedger, type ReadRequest } from '../../src/observe/ledger/read.ts';
 import { urlOf, type Seen } from '../../src/world/seen.ts';
 
-export const ledgerOf = (...dirs: readonly string[]): ReadCall[] =>
+export const ledgerOf = (...dirs: readonly string[]): ReadRequest[] =>
   dirs.flatMap((dir) => [
     ...readLedger({
       dir: join(dir, 'ledger'),
@@ -16,15 +16,15 @@ export const ledgerOf = (...dirs: readonly string[]): ReadCall[] =>
 
 export interface LedgerCheck {
   readonly noted: number;
-  /** Noted, but with no answer: the server may have seen such a call or not. */
+  /** Noted, but without a response: the server may have seen such a request or not. */
   readonly doubtful: number;
   readonly wrong: readonly string[];
 }
 
-/** Every request is noted once, and every call that was answered was seen. */
-export const compareWith = (calls: readonly ReadCall[], requests: readonly Seen[]): LedgerCheck => {
+/** Every request that was seen is noted once, and every request that was noted with a response was seen. */
+export const compareWith = (notes: readonly ReadRequest[], requests: readonly Seen[]): LedgerCheck => {
   const seen = Map.groupBy(requests, urlOf);
-  const noted = Map.groupBy(calls, ({ call }) => call.url);
+  const noted = Map.groupBy(notes, ({ request }) => request.url);
   const wrong: string[] = [];
   let doubtful = 0;
   for (const url of new Set([...seen.keys(), ...noted.keys()])) {
@@ -33,7 +33,7 @@ export const compareWith = (calls: readonly ReadCall[], requests: readonly Seen[
     const answered = all.filter(({ end }) => end?.answeredMs != null).length;
     doubtful += all.length - answered;
     if (count < answered || count > all.length)
-      wrong.push(`${url} was seen ${count} times, and noted ${all.length} times, ${answered} of them with an answer`);
+      wrong.push(`${url} was seen ${count} times, and noted ${all.length} times, ${answered} of them with a response`);
   }
-  return { noted: calls.length, doubtful, wrong };
+  return { noted: notes.length, doubtful, wrong };
 };

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer, type TlsOptions } from 'node:tls';
-import { createFetcher, type Call, type Fetcher, type FetcherOptions } from '../../src/fetch/fetcher.ts';
+import { createFetcher, type Fetcher, type FetcherOptions, type HttpRequest } from '../../src/fetch/fetcher.ts';
 import { createClock } from '../../src/lib/clock.ts';
 import type { Answered, Exchange, Failed } from '../../src/model/exchange.ts';
 import { PATIENCE_MS } from './until.ts';
@@ -99,15 +99,15 @@ const DEFAULTS: Omit<FetcherOptions, 'clock'> = {
   socketsMax: 100,
   bodyMemoryBytes: 64 * 1024 * 1024,
   connectTimeoutMs: PATIENCE_MS,
-  answerTimeoutMs: PATIENCE_MS,
+  responseTimeoutMs: PATIENCE_MS,
   totalTimeoutMs: PATIENCE_MS,
   verifyTls: false,
   allowPrivateAddresses: true,
   connectTo: [],
 };
 
-/** A call with what most tests want. */
-export const call = (url: string, more: Partial<Call> = {}): Call => ({
+/** A request with what most tests want. */
+export const requestFor = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
   url,
   bodyBytesMax: 1024 * 1024,
   wantsBody: () => true,

@@ -12,7 +12,7 @@ import { completeSettings } from '../../src/model/read-settings.ts';
 import type { Settlement } from '../../src/model/settlement.ts';
 import type { Keep } from '../../src/model/settings.ts';
 import type { Visit } from '../../src/model/visit.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqlite, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { ALL_SHARDS } from '../contract/store-scene.ts';
 
 export interface MadePlan {
@@ -31,7 +31,7 @@ export interface MadePlan {
 
 const AT = Date.UTC(2026, 0, 1);
 const BATCH = 1_000;
-/** Of so many pages one has no answer, one had its robots.txt fetched first, one an empty body. */
+/** One page in so many has no response, one had its robots.txt fetched first, one has an empty body. */
 const REFUSED_EVERY = 17;
 const ROBOTS_EVERY = 5;
 const EMPTY_EVERY = 11;
@@ -63,7 +63,7 @@ export const makeCrawl = async (plan: MadePlan): Promise<void> => {
 
 /** Opens a made crawl as a resume would. */
 export const openMade = ({ dir, fileBytesMax }: Pick<MadePlan, 'dir' | 'fileBytesMax'>): SqliteStore =>
-  openSqliteStore({
+  openSqlite({
     path: join(dir, 'crawl.db'),
     clock: () => createClock(),
     archive: (settled) =>
@@ -133,9 +133,9 @@ export const settlementOf = (visit: Visit, keep: Keep, { pad = '', links = 0 }: 
       site: link.site,
       outcome: page ? 'fetched' : 'robots-denied',
       status: page ? 200 : null,
-      at: AT,
-      durationMs: 1,
-      contentType: 'text/html',
+      time: AT,
+      duration_ms: 1,
+      content_type: 'text/html',
       bytes: page?.body.length ?? 0,
       title: '',
       language: '',
@@ -148,7 +148,7 @@ export const settlementOf = (visit: Visit, keep: Keep, { pad = '', links = 0 }: 
       tries: visit.tries,
       robots: '',
       detail: '',
-      extracted: '',
+      extracted: null,
     },
   };
 };

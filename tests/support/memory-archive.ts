@@ -1,13 +1,17 @@
 /** An archive whose files are bytes in memory, rolled small so that tests meet many of them. */
 
-import type { Archive } from '../../src/frontier/store.ts';
+import type { Archive } from '../../src/archive/archive.ts';
+import type { NoPlace, WarcPlace } from '../../src/model/page.ts';
+
+/** Where one record lies; a page without one is refused. */
+export type Span = Pick<WarcPlace | NoPlace, 'warc_file' | 'warc_offset' | 'warc_length'>;
 
 export interface MemoryArchive extends Archive {
   /** While it is set, `append` throws it and appends nothing, as on a full disk. */
   fault: Error | null;
   /** Bytes in all files together. */
   totalBytes(): number;
-  read(span: { readonly file: string; readonly offset: number; readonly length: number }): Uint8Array;
+  read(span: Span): Uint8Array;
 }
 
 interface ArchiveFile {
@@ -56,9 +60,11 @@ export const openMemoryArchive = (fileBytesMax: number = FILE_BYTES_MAX): Memory
     // Nothing to close: the bytes live as long as the object, so that a store can be opened on them again.
     close: () => {},
     totalBytes: () => files.reduce((sum, file) => sum + file.bytes.length, 0),
-    read: ({ file, offset, length }) => {
-      const bytes = files.find(({ name }) => name === file)?.bytes.subarray(offset, offset + length);
-      if (bytes?.length !== length) throw new Error(`${file} has no ${length} bytes at ${offset}`);
+    read: ({ warc_file, warc_offset, warc_length }) => {
+      const bytes = files
+        .find(({ name }) => name === warc_file)
+        ?.bytes.subarray(warc_offset!, warc_offset! + warc_length!);
+      if (bytes?.length !== warc_length) throw new Error(`${warc_file} has no ${warc_length} bytes at ${warc_offset}`);
       return bytes;
     },
   };

@@ -1,22 +1,22 @@
 /** A crawl that has some of everything a store can hold, and what is compared when it was moved. */
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrateCrawl, type Migrated, type MigrateOptions } from '../../src/crawl/migrate.ts';
 import { verifyCrawl } from '../../src/crawl/verify.ts';
-import type { Order } from '../../src/frontier/store.ts';
+import type { Order } from '../../src/contract/store.ts';
+import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
 import type { CanonicalUrl, Link } from '../../src/model/link.ts';
 import type { Settlement } from '../../src/model/settlement.ts';
-import type { Piece } from '../../src/store/shared.ts';
-import { piecesOf } from '../../src/store/sqlite/pieces.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqlite, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { shardOf } from '../../src/url/shard.ts';
 import { ask, settlementOf as fetched } from '../contract/store-scene.ts';
 import { makeCrawl, openMade, settlementOf } from './made-crawl.ts';
 import { createManualClock } from './manual-clock.ts';
 import { openMemoryArchive } from './memory-archive.ts';
+import { lookAt } from './sqlite-place.ts';
 
 const FILE_BYTES_MAX = 30_000;
 
@@ -131,20 +131,45 @@ export const makeMoveScene = async (): Promise<{
   };
 };
 
-/** All of a crawl in one form: how a line is cut into pieces does not count. */
-export const wholeOf = (path: string): object => wholeOfPieces(piecesOf(path));
+export interface Whole {
+  readonly sites: readonly { readonly site: string; readonly pace: { readonly dueAt: number } }[];
+  readonly queues: Readonly<
+    Record<string, readonly { readonly link: { readonly url: string; readonly site: string } }[]>
+  >;
+  readonly pages: readonly { readonly url: string; readonly site: string }[];
+  readonly robots: readonly { readonly fetchedAt: number }[];
+  readonly tally: object;
+}
 
-const wholeOfPieces = (pieces: Iterable<Piece>): object => {
-  const sites: object[] = [];
-  const lines: Record<string, object[]> = {};
-  const rest: object[] = [];
-  for (const piece of pieces) {
-    if (piece.kind === 'site') sites.push(piece);
-    else if (piece.kind === 'line') (lines[piece.site] ??= []).push(...piece.links);
-    else if (piece.kind === 'pages') rest.push(...piece.pages);
-    else rest.push(piece);
+/** All of a crawl in one form: how a queue is cut into pieces does not count, nor does the shard of a site. */
+export const wholeOf = (path: string): Promise<Whole> =>
+  lookIn(path, async (crawl) => {
+    const sites: Whole['sites'][number][] = [];
+    const queues: Record<string, Whole['queues'][string][number][]> = {};
+    const pages: Whole['pages'][number][] = [];
+    const robots: Whole['robots'][number][] = [];
+    let tally: object = {};
+    for await (const found of crawl.walk(['sites', 'robots', 'pages', 'tally'])) {
+      if (found.kind === 'site') sites.push({ ...found, shard: 0 } as Whole['sites'][number]);
+      else if (found.kind === 'queue') (queues[found.site] ??= []).push(...found.links);
+      else if (found.kind === 'pages') pages.push(...found.pages);
+      else if (found.kind === 'robots') robots.push(...found.records);
+      else if (found.kind === 'tally') tally = { ...found, notes: {} };
+      else assert.fail(JSON.stringify(found));
+    }
+    return { sites, queues, pages, robots, tally };
+  });
+
+/** Looks at a database that may have another name than a crawl gives it. */
+export const lookIn = async <T>(path: string, look: (crawl: StoredCrawl) => Promise<T>): Promise<T> => {
+  const dir = mkdtempSync(join(tmpdir(), 'gossamer-look-'));
+  try {
+    for (const ending of ['', '-wal'])
+      if (existsSync(path + ending)) cpSync(path + ending, join(dir, `crawl.db${ending}`));
+    return await lookAt(dir, look);
+  } finally {
+    rmSync(dir, { recursive: true });
   }
-  return { sites, lines, rest };
 };
 
 export const assertSound = async (dir: string): Promise<void> => {
@@ -155,7 +180,7 @@ export const assertSound = async (dir: string): Promise<void> => {
 /** Visits all that waits or was set aside, and gives the URLs of each site in the order of their claims. */
 export const claimAll = async (path: string, shards: number): Promise<Record<string, string[]>> => {
   const clock = createManualClock(1e13); // all are due
-  const store = openSqliteStore({ path, clock: () => clock, archive: () => openMemoryArchive() });
+  const store = openSqlite({ path, clock: () => clock, archive: () => openMemoryArchive() });
   const claimed: Record<string, string[]> = {};
   const orders: readonly Order[] = [{ kind: 'retry-parked' }, { kind: 'release-held', sitePagesMax: null }];
   await store.steer(orders);

@@ -1,4 +1,4 @@
-/** A crawl directory with a ledger and archived robots.txt files as a test wants them: the real writers, made calls. */
+/** A crawl directory with a ledger and archived robots.txt files as a test wants them: real writers, made requests. */
 
 import { join } from 'node:path';
 import { addDead } from '../../src/archive/dead-list.ts';
@@ -8,7 +8,7 @@ import { makeFolder, writeIdentity } from '../../src/crawl/folder.ts';
 import type { Answered } from '../../src/model/exchange.ts';
 import { completeSettings } from '../../src/model/read-settings.ts';
 import type { Settings } from '../../src/model/settings.ts';
-import type { NotedCall } from '../../src/observe/ledger/format.ts';
+import type { NotedRequest } from '../../src/observe/ledger/format.ts';
 import { openLedger } from '../../src/observe/ledger/writer.ts';
 import { robotsDigest } from '../../src/politeness/robots-digest.ts';
 import { parseRobots } from '../../src/politeness/robots.ts';
@@ -17,11 +17,11 @@ import { parseRobots } from '../../src/politeness/robots.ts';
 export const PLANTED_AT = Date.UTC(2026, 0, 1, 12);
 export const PLANTED_DELAY_MS = 5_000;
 
-export interface PlantedCall extends Partial<Omit<NotedCall, 'at'>> {
+export interface PlantedRequest extends Partial<Omit<NotedRequest, 'at'>> {
   /** Milliseconds after PLANTED_AT. */
   readonly at: number;
   readonly url: string;
-  /** Null for a call that was under way at a kill. */
+  /** Null for a request that was under way at a kill. */
   readonly tookMs?: number | null;
   readonly result?: string;
 }
@@ -34,12 +34,12 @@ export interface PlantedRobots {
   readonly location?: string;
   /** In one visit with the one before it. */
   readonly goesOn?: boolean;
-  /** Its settlement was refused. */
+  /** The settlement of its visit was refused. */
   readonly dead?: boolean;
 }
 
 export interface Planted {
-  readonly calls: readonly PlantedCall[];
+  readonly requests: readonly PlantedRequest[];
   readonly robots?: readonly PlantedRobots[];
   readonly settings?: Partial<Settings>;
   readonly thread?: string;
@@ -53,12 +53,12 @@ export const plantCrawl = async (dir: string, planted: Planted): Promise<void> =
   await plantLedger(dir, planted, settings);
 };
 
-/** The rules of this text, as a call by them notes them. */
+/** The rules of this text, as a request by them notes them. */
 export const digestOf = (text: string): string => robotsDigest(parseRobots(text, 'gossamer'));
 
 const plantLedger = async (
   dir: string,
-  { calls, thread = 'fetch-1' }: Planted,
+  { requests, thread = 'fetch-1' }: Planted,
   { delayMs, timeoutMs, keep }: Settings,
 ): Promise<void> => {
   const ledger = openLedger({
@@ -74,8 +74,8 @@ const plantLedger = async (
       keep,
     },
   });
-  for (const [n, { at, url, tookMs = 100, result = '200', ...more }] of calls.entries()) {
-    const number = ledger.leave({
+  for (const [n, { at, url, tookMs = 100, result = '200', ...more }] of requests.entries()) {
+    const number = ledger.sending({
       at: PLANTED_AT + at,
       url,
       lease: n + 1,

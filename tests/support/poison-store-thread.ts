@@ -5,7 +5,7 @@ import type { FromStoreThread, ThreadStart, ToStoreThread } from '../../src/thre
 
 const start = workerData as ThreadStart | null;
 
-/** The time-out of a call says which, because a thread is told nothing else by its test. */
+/** The time-out of a request says which, because a thread is told nothing else by its test. */
 export const FAULT_WHEN_OPENED = 1_001;
 export const FAULT_WHEN_CLOSED = 1_002;
 

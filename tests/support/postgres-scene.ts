@@ -1,35 +1,62 @@
-/** A crawl in PostgreSQL with its members, opened as processes open it, and a random walk over it. */
+/** A crawl in PostgreSQL with its members, opened as processes open it. */
 
 import { randomInt } from 'node:crypto';
+import type { Archive } from '../../src/archive/archive.ts';
+import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import type { Link } from '../../src/model/link.ts';
 import type { Settlement } from '../../src/model/settlement.ts';
 import type { Visit } from '../../src/model/visit.ts';
+import type { LookOptions, OpenedStore, StoreOptions } from '../../src/store/options.ts';
 import { openPostgresCrawl } from '../../src/store/postgres/crawl.ts';
-import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/store.ts';
-import type { SharedCrawl } from '../../src/store/shared.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { SHARDS } from '../../src/url/shard.ts';
 import { ask, link, pageOf, paceAfter, recordsOf, settlementOf } from '../contract/store-scene.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { openMemoryArchive, type MemoryArchive } from './memory-archive.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
+/** The crawl "here" as its member "a", unless the changes say otherwise. */
+export const lookOptions = (url: string, changes: Partial<LookOptions> = {}): LookOptions => ({
+  url,
+  crawl: 'here',
+  member: 'a',
+  shards: SHARDS,
+  dir: '',
+  frontier: 'store',
+  say: () => {},
+  ...changes,
+});
+
+/** As a process opens it that has this archive; without a clock, on the server's time. */
+export const workOptions = (
+  url: string,
+  { archive, clock = null }: { readonly archive: Archive; readonly clock?: Clock | null },
+  changes: Partial<StoreOptions> = {},
+): StoreOptions => ({
+  ...lookOptions(url),
+  archive: (settled) => {
+    archive.cut(settled);
+    return archive;
+  },
+  dead: () => {},
+  clock: clock && (() => clock),
+  ...changes,
+});
+
 export interface Member {
   readonly name: string;
   readonly archive: MemoryArchive;
-  store: PostgresStore;
+  store: OpenedStore;
 }
 
 export interface PostgresScene {
   readonly url: string;
   readonly clock: ManualClock;
-  /** Opens the crawl as that member, on the archive it has if it was there before; `here` unless another is named. */
-  member(
-    name: string,
-    archive?: MemoryArchive,
-    at?: { readonly crawl: string; readonly shards: number },
-  ): Promise<Member>;
-  /** Opens a crawl to look at it; `here` unless another is named. */
-  crawl(name?: string, shards?: number): Promise<SharedCrawl>;
+  /** Opens the crawl as that member, on the archive it has if it was there before. */
+  member(name: string, archive?: MemoryArchive, changes?: Partial<StoreOptions>): Promise<Member>;
+  /** Opens the crawl to look at it. */
+  crawl(changes?: Partial<LookOptions>): Promise<StoredCrawl>;
   query(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
 }
 
@@ -48,22 +75,11 @@ export const withScene = async (
     await story({
       url,
       clock,
-      member: async (name, archive = openMemoryArchive(), at = { crawl: 'here', shards: SHARDS }) => {
-        const store = await openPostgresStore({
-          url,
-          ...at,
-          member: name,
-          clock,
-          say: () => {},
-          archive: (settled) => {
-            archive.cut(settled);
-            return archive;
-          },
-        });
+      member: async (name, archive = openMemoryArchive(), changes = {}) => {
+        const store = await openPostgresStore(workOptions(url, { archive, clock }, { member: name, ...changes }));
         return { name, archive, store: kept(store) };
       },
-      crawl: async (name = 'here', shards = SHARDS) =>
-        kept(await openPostgresCrawl({ url, crawl: name, shards, say: () => {} })),
+      crawl: async (changes) => kept(await openPostgresCrawl(lookOptions(url, changes))),
       query: (text, values) => server.query(url, text, values),
     });
   } finally {
@@ -101,7 +117,7 @@ export const randomSettlement = (visit: Visit, now: number): Settlement => {
         ? pageOf(visit, {
             outcome,
             status: isAnswered ? 200 : null,
-            extracted: randomInt(2) === 0 ? '' : '{"a":"\\"b\\""}',
+            extracted: randomInt(2) === 0 ? null : '{"a":"\\"b\\""}',
           })
         : null,
     records:
@@ -129,16 +145,9 @@ export const randomSettlement = (visit: Visit, now: number): Settlement => {
   });
 };
 
-/**
- * Members at work, the last of them killed again and again; in the end links wait, are leased (if asked for), parked,
- * held and settled.
- */
-export const walkTogether = async (
-  { clock, member }: PostgresScene,
-  { leased, names = ['a', 'b'] }: { leased: boolean; names?: readonly string[] },
-): Promise<Member[]> => {
-  const members = await Promise.all(names.map((name) => member(name)));
-  const last = members.length - 1;
+/** Two members at work, the second killed again and again; in the end links are in every state. */
+export const walkTogether = async ({ clock, member }: PostgresScene): Promise<readonly Member[]> => {
+  const members = [await member('a'), await member('b')];
   const visits: { visit: Visit; by: number }[] = [];
   for (let step = 0; step < STEPS; step++) {
     const i = randomInt(members.length);
@@ -156,11 +165,10 @@ export const walkTogether = async (
     else if (dice < 98)
       await store.steer([{ kind: 'retry-parked' }, { kind: 'mark', name: 'seeds', value: randomInt(99) + 0.5 }]);
     else {
-      await members[last]!.store.close();
-      members[last] = await member(names[last]!, members[last]!.archive);
+      await members[1]!.store.close();
+      members[1] = await member('b', members[1]!.archive);
     }
   }
-  for (const { store } of members) if (!leased) await store.steer([{ kind: 'free', holder: null, counted: false }]);
   return members;
 };
 

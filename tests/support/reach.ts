@@ -4,7 +4,7 @@ import type { World } from '../../src/world/world.ts';
 
 export interface Reach {
   readonly depthMax?: number;
-  /** Whether a host may be called. */
+  /** Whether a host may be visited. */
   readonly wants?: (host: string) => boolean;
 }
 

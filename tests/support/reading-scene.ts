@@ -1,25 +1,25 @@
-/** A store that is open and being written, a reader beside it, and what `explain` says about it. */
+/** A store that is open and being written, the crawl as others read it meanwhile, and what `explain` says about it. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { explain, type Explanation } from '../../src/crawl/explain.ts';
-import type { LocalReader } from '../../src/frontier/store.ts';
+import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
 import { completeSettings } from '../../src/model/read-settings.ts';
 import type { RobotsRecord } from '../../src/model/robots.ts';
 import type { Settings } from '../../src/model/settings.ts';
 import { parseRobots } from '../../src/politeness/robots.ts';
-import { openSqliteReader } from '../../src/store/sqlite/reader.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
-import { fromAfar } from './far-reader.ts';
+import { openSqliteCrawl } from '../../src/store/sqlite/crawl.ts';
+import { openSqlite, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { openMemoryArchive } from './memory-archive.ts';
+import { sqlitePlace } from './sqlite-place.ts';
 
 export interface ReadingScene {
   readonly dir: string;
   readonly clock: ManualClock;
   readonly store: SqliteStore;
-  readonly reader: LocalReader;
+  readonly crawl: StoredCrawl;
   file(name: string, text: string): void;
   /** As if the crawl had these settings, and by default were running. */
   explain(url: string, settings?: Partial<Settings>, running?: boolean): Promise<Explanation>;
@@ -29,27 +29,27 @@ export const onReadingScene = async (story: (scene: ReadingScene) => Promise<voi
   const dir = mkdtempSync(join(tmpdir(), 'gossamer-read-'));
   const path = join(dir, 'crawl.db');
   const clock = createManualClock();
-  const store = openSqliteStore({ path, clock: () => clock, archive: () => openMemoryArchive() });
-  const reader = openSqliteReader(path);
+  const store = openSqlite({ path, clock: () => clock, archive: () => openMemoryArchive() });
+  const crawl = await openSqliteCrawl(sqlitePlace(dir));
   try {
     await story({
       dir,
       clock,
       store,
-      reader,
+      crawl,
       file: (name, text) => writeFileSync(join(dir, name), text),
       explain: (url, settings = {}, running = true) =>
         explain({
           dir,
           url,
-          reader: fromAfar(reader),
+          crawl,
           now: clock.now(),
           running,
           settings: completeSettings({ email: 'test@example.org', ...settings }, 2),
         }),
     });
   } finally {
-    reader.close();
+    await crawl.close();
     await store.close();
     rmSync(dir, { recursive: true, force: true });
   }

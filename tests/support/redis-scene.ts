@@ -1,15 +1,23 @@
-/** Crawls in a real Redis, with rows in a temporary folder. */
+/** Crawls in a real Redis, with the files of their members in temporary folders. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DeadRecords } from '../../src/store/shared-crawl.ts';
-import { openRows } from '../../src/store/redis/rows.ts';
-import { openRedisStore, type RedisStore, type RedisStoreOptions } from '../../src/store/redis/store.ts';
-import type { Archive } from '../../src/frontier/store.ts';
-import type { PlacedPage } from '../../src/model/settlement.ts';
-import { SHARDS } from '../../src/url/shard.ts';
+import type { Archive } from '../../src/archive/archive.ts';
+import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
+import type { DeadRecords } from '../../src/contract/walk.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { PageRow } from '../../src/model/page.ts';
+import type { FrontierPlace } from '../../src/model/settings.ts';
+import { FRONTIER_DIR, PAGES_DB, pathOf } from '../../src/store/files.ts';
+import type { OpenedStore, StorePlace } from '../../src/store/options.ts';
+import { openRedisCrawl } from '../../src/store/redis/crawl.ts';
+import type { FilesLimits } from '../../src/store/redis/files/limits.ts';
+import { openPages } from '../../src/store/redis/read-pages.ts';
+import { openRedisStore } from '../../src/store/redis/store.ts';
+import { SHARDS, shardOf } from '../../src/url/shard.ts';
 import { storeContract } from '../contract/store-contract.ts';
+import type { OpenPlace, StoredPlace } from '../contract/stored-crawl.ts';
 
 export interface MemberFolder {
   readonly dir: string;
@@ -22,8 +30,9 @@ export interface MemberFolder {
 }
 
 let crawls = 0;
+export const freshName = (): string => `crawl-${process.pid}-${++crawls}`;
 
-export const createMember = (crawl = `crawl-${process.pid}-${++crawls}`, member = 'm1'): MemberFolder => ({
+export const createMember = (crawl = freshName(), member = 'm1'): MemberFolder => ({
   dir: mkdtempSync(join(tmpdir(), 'gossamer-redis-rows-')),
   crawl,
   member,
@@ -31,44 +40,87 @@ export const createMember = (crawl = `crawl-${process.pid}-${++crawls}`, member 
   dead: [],
 });
 
-export const rowsPathOf = ({ dir }: MemberFolder): string => join(dir, 'rows.db');
+export const removeMember = ({ dir }: MemberFolder): void => rmSync(dir, { recursive: true, force: true });
 
-export const openMember = (
-  folder: MemberFolder,
-  { url, archive, ...changes }: { url: string; archive: Archive } & Partial<Omit<RedisStoreOptions, 'archive'>>,
-): Promise<RedisStore> =>
-  openRedisStore({
-    url,
-    crawl: folder.crawl,
-    member: folder.member,
-    shards: SHARDS,
-    rowsPath: rowsPathOf(folder),
-    archive: (settled) => {
-      archive.cut(settled);
-      return archive;
+export const rowsPathOf = (folder: MemberFolder): string => pathOf(folder, PAGES_DB);
+export const filesFolderOf = (folder: MemberFolder): string => pathOf(folder, FRONTIER_DIR);
+
+/** The name of a key in the shard of a site. */
+export const keyOf = ({ crawl }: Pick<MemberFolder, 'crawl'>, site: string, name: string): string =>
+  `{${crawl}:${shardOf(site)}}:${name}`;
+
+export interface MemberOptions {
+  readonly url: string;
+  readonly archive: Archive;
+  /** The server's time where it is missing, or null. */
+  readonly clock?: Clock | null;
+  readonly shards?: number;
+  readonly frontier?: FrontierPlace;
+  readonly limits?: Partial<FilesLimits>;
+}
+
+const placeOf = (
+  { dir, crawl, member }: MemberFolder,
+  { url, shards = SHARDS, frontier = 'store' }: Pick<MemberOptions, 'url' | 'shards' | 'frontier'>,
+): StorePlace => ({ dir, crawl, member, url, shards, frontier });
+
+/** Opens the crawl to work on it. */
+export const openMember = (folder: MemberFolder, options: MemberOptions): Promise<OpenedStore> => {
+  const { archive, clock = null, limits } = options;
+  return openRedisStore(
+    {
+      ...placeOf(folder, options),
+      archive: (settled) => {
+        archive.cut(settled);
+        return archive;
+      },
+      dead: (records) => void folder.dead.push(...records),
+      clock: clock && (() => clock),
+      say: (message) => void folder.said.push(message),
     },
-    dead: (records) => void folder.dead.push(...records),
-    clock: null,
-    say: (message) => void folder.said.push(message),
-    ...changes,
-  });
+    limits,
+  );
+};
 
-export const pagesOf = (folder: MemberFolder): PlacedPage[] => {
-  const rows = openRows(rowsPathOf(folder));
+/** Opens the crawl to look at it, as this member. */
+export const openLook = (
+  folder: MemberFolder,
+  options: Pick<MemberOptions, 'url' | 'shards' | 'frontier'>,
+): Promise<StoredCrawl> => openRedisCrawl({ ...placeOf(folder, options), say: () => {} });
+
+export const withLook = async <T>(
+  folder: MemberFolder,
+  options: Parameters<typeof openLook>[1],
+  work: (crawl: StoredCrawl) => Promise<T>,
+): Promise<T> => {
+  const crawl = await openLook(folder, options);
   try {
-    return rows.pages();
+    return await work(crawl);
+  } finally {
+    await crawl.close();
+  }
+};
+
+/** All rows of a member, settled or not. */
+export const pagesOf = (folder: MemberFolder): PageRow[] => {
+  const rows = openPages(rowsPathOf(folder));
+  try {
+    const pages: PageRow[] = [];
+    for (let [row, end] = [0, Infinity]; row < end; ) {
+      const slice = rows.after(row, {});
+      pages.push(...slice.pages);
+      ({ row, end } = slice);
+    }
+    return pages;
   } finally {
     rows.close();
   }
 };
 
-export const removeMember = ({ dir }: MemberFolder): void => rmSync(dir, { recursive: true, force: true });
+type Changes = Pick<MemberOptions, 'frontier' | 'limits'>;
 
-export const redisContract = (
-  name: string,
-  url: () => string,
-  changes: Partial<Pick<RedisStoreOptions, 'frontier' | 'frontierLimits'>> = {},
-): void =>
+/** The verbs keep the contract of a store. */
+export const redisContract = (name: string, url: () => string, changes: Changes = {}): void =>
   storeContract(
     name,
     async ({ clock, archive, from }) => {
@@ -87,3 +139,27 @@ export const redisContract = (
     },
     { leasesRunOut: true, isServer: true },
   );
+
+export interface RedisPlace extends StoredPlace {
+  readonly folder: MemberFolder;
+}
+
+/** New places for the contract of a stored crawl. A crawl that is filled has its waiting links in Redis. */
+export const redisPlaces = (
+  url: () => string,
+  { frontier = 'store', limits = {} }: Changes = {},
+): OpenPlace<RedisPlace> => {
+  const first = new WeakSet<Clock>();
+  return ({ clock, archive }) => {
+    const folder = createMember();
+    const isFirst = !first.has(clock);
+    first.add(clock);
+    const options = { url: url(), frontier: isFirst ? frontier : 'store' } as const;
+    return {
+      folder,
+      work: () => openMember(folder, { ...options, archive, clock, limits }),
+      look: () => openLook(folder, options),
+      remove: () => removeMember(folder),
+    };
+  };
+};

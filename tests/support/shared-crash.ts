@@ -17,7 +17,7 @@ import { openStage, type Flags } from './stage.ts';
 
 /** A site rests ten times as long as it took to answer: a little less does not lengthen its delay. */
 const DELAY_PER_LATENCY = 12;
-/** A lease lasts seven times as long and 30 s more; a pause and a busy machine must not make calls fail. */
+/** A lease lasts seven times as long and 30 s more; a pause and a busy machine must not make requests fail. */
 const TIMEOUT_MS = 2_000;
 const ODD_TIMEOUT_MS = 4_000;
 /** The longest waits before a hit: a start takes most of a second, and the first visits begin together. */
@@ -165,8 +165,8 @@ class SharedCrash {
     const { dice } = this.#options;
     const run = this.#runs.get(victim)!;
     // Whose sites the other is to take over must have some under way.
-    const calls = this.#callsOf(victim);
-    if (isLast(hit) && !(await comes(run, () => this.#callsOf(victim) > calls))) return false;
+    const requests = this.#requestsOf(victim);
+    if (isLast(hit) && !(await comes(run, () => this.#requestsOf(victim) > requests))) return false;
     switch (hit) {
       case 'kill':
       case 'stop': {
@@ -216,12 +216,12 @@ class SharedCrash {
     return true;
   }
 
-  /** At once, up to its first call: what its end did to the clocks of its sites shows then. */
+  /** At once, up to its first request: what its end did to the clocks of its sites shows then. */
   async #goesOn(member: MemberName): Promise<void> {
     if (member === 'second' && !this.#members.isMade('second')) return; // the crawl may not be there to be joined
-    const calls = this.#callsOf(member);
+    const requests = this.#requestsOf(member);
     this.#start(member);
-    await comes(this.#runs.get(member)!, () => this.#callsOf(member) > calls, GOING_ON_MS_MAX);
+    await comes(this.#runs.get(member)!, () => this.#requestsOf(member) > requests, GOING_ON_MS_MAX);
   }
 
   /** Whether the signal ended it, and not the crawl's end just before. */
@@ -274,15 +274,15 @@ class SharedCrash {
     this.#begun = null;
     const kind = dice(4);
     if (early || (begun && kind === 0)) return pause(dice(START_MS));
-    if (begun) await comes(this.#runs.get(begun.by)!, () => this.#callsOf(begun.by) > begun.seenBefore);
+    if (begun) await comes(this.#runs.get(begun.by)!, () => this.#requestsOf(begun.by) > begun.seenBefore);
     await pause(dice(begun && kind === 1 ? BURST_MS : CRAWLING_MS));
   }
 
   async #startAll(): Promise<void> {
     for (const member of MEMBERS) {
-      // Nobody can join before the crawl is in the store, which is when its first call leaves.
+      // Nobody can join before the crawl is in the store, which is when its first request is sent.
       if (member === 'second' && !this.#members.isMade('second'))
-        await comes(this.#runs.get('first')!, () => this.#callsOf('first') > 0);
+        await comes(this.#runs.get('first')!, () => this.#requestsOf('first') > 0);
       if (!this.#runs.has(member)) this.#start(member);
     }
   }
@@ -290,15 +290,15 @@ class SharedCrash {
   #start(member: MemberName): void {
     const { dice, figures } = this.#options;
     figures[this.#members.isMade(member) ? 'resumes' : 'starts']++;
-    this.#begun = { by: member, seenBefore: this.#callsOf(member) };
-    // The small web sees by the address who called.
+    this.#begun = { by: member, seenBefore: this.#requestsOf(member) };
+    // The small web sees by the address whose request it is.
     this.#runs.set(
       member,
       this.#members.start(member, { email: `${member}@example.org`, fetchers: 1 + dice(2), parsers: dice(3) }),
     );
   }
 
-  #callsOf(member: MemberName): number {
+  #requestsOf(member: MemberName): number {
     return this.#members.stage.served.record.requests.reduce(
       (sum, { userAgent }) => sum + (userAgent.includes(`${member}@`) ? 1 : 0),
       0,

@@ -3,11 +3,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDead } from '../../src/archive/dead-list.ts';
-import { kindOf } from '../../src/store/place.ts';
+import { kindOf } from '../../src/store/address.ts';
 import { archivedIn, type Archived } from './archive-check.ts';
 import { runBinary, startBinary, type Ran, type Running } from './binary.ts';
-import { judgeArchive, judgeCalls, judgeLedger, wrongStates, type Judgement } from './crash-judge.ts';
-import { flagWords, type Flags, type PageRow, type Stage, type Status } from './stage.ts';
+import { judgeArchive, judgeRequests, judgeLedger, wrongStates, type Judgement } from './crash-judge.ts';
+import { flagWords, type Flags, type ListedPage, type Stage, type Status } from './stage.ts';
 
 export const MEMBERS = ['first', 'second'] as const;
 export type MemberName = (typeof MEMBERS)[number];
@@ -24,8 +24,8 @@ export interface Members {
   /** Why the crawl is not whole; empty when it is. All processes must be stopped. */
   verify(): Promise<string>;
   /**
-   * The crawl is finished: is every page settled and archived once, over both directories, and was every site called in
-   * its time?
+   * The crawl is finished: is every page settled and archived once, over both directories, and was every site visited
+   * in its time?
    */
   judge(delayMs: number): Promise<Judgement>;
 }
@@ -59,10 +59,10 @@ export const membersOn = (stage: Stage, { url, name, settings }: MembersOptions)
   };
 
   /** Rows of settled links: in PostgreSQL all are in one table, with Redis each member has its own. */
-  const settledRows = async (): Promise<PageRow[]> => {
+  const settledRows = async (): Promise<ListedPage[]> => {
     const asked = kindOf(url) === 'redis' ? MEMBERS : (['first'] as const);
     return (
-      await Promise.all(asked.map((member) => linesOf<PageRow>('pages', dirs[member], '--format', 'jsonl')))
+      await Promise.all(asked.map((member) => linesOf<ListedPage>('pages', dirs[member], '--format', 'jsonl')))
     ).flat();
   };
 
@@ -88,20 +88,20 @@ export const membersOn = (stage: Stage, { url, name, settings }: MembersOptions)
       const [status] = await linesOf<Status>('status', dirs.first, '--json');
       const rows = await settledRows();
       const archive = judgeArchive(stage, (await Promise.all(MEMBERS.map((member) => livingIn(dirs[member])))).flat());
-      const calls = judgeCalls(stage, delayMs);
+      const requests = judgeRequests(stage, delayMs);
       const ledger = await judgeLedger(
         stage,
         MEMBERS.map((member) => dirs[member]),
       );
       return {
         ...archive,
-        ...calls,
+        ...requests,
         ...ledger,
         violations: [
           ...wrongStates(stage, status!),
           ...wrongRows(rows, status!),
           ...archive.violations,
-          ...calls.violations,
+          ...requests.violations,
           ...ledger.violations,
         ],
       };
@@ -109,7 +109,7 @@ export const membersOn = (stage: Stage, { url, name, settings }: MembersOptions)
   };
 };
 
-const wrongRows = (rows: readonly PageRow[], { settled }: Status): string[] => {
+const wrongRows = (rows: readonly ListedPage[], { settled }: Status): string[] => {
   const byUrl = Map.groupBy(rows, ({ url }) => url);
   const twice = [...byUrl]
     .filter(([, same]) => same.length > 1)

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PlacedPage } from '../../src/model/settlement.ts';
+import type { JsonValue } from '../../src/model/hooks.ts';
+import type { PageRow } from '../../src/model/page.ts';
 import type { WorldPlan } from '../../src/world/plan.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
 import type { Report } from '../../src/world/report.ts';
@@ -58,7 +59,11 @@ export interface Status {
   readonly sites: { readonly known: number; readonly parked: number; readonly held: number };
 }
 
-export type PageRow = Omit<PlacedPage, 'at'> & { readonly at: string };
+/** What a line of `pages --format jsonl` has. */
+export type ListedPage = Omit<PageRow, 'time' | 'extracted'> & {
+  readonly time: string;
+  readonly extracted: JsonValue;
+};
 
 export interface Stage {
   /** The temporary folder; the crawl lives in `dir`, which is not there at first. */
@@ -75,7 +80,7 @@ export interface Stage {
   startResume(flags?: Flags): Running;
   gossamer(...args: readonly string[]): Promise<Ran>;
   status(): Promise<Status>;
-  pages(flags?: Flags): Promise<PageRow[]>;
+  pages(flags?: Flags): Promise<ListedPage[]>;
   report(): Report;
   close(): Promise<void>;
 }
@@ -138,7 +143,7 @@ const stageOf = (home: string, world: World, served: ServedWorld): Stage => {
       return ran.stdout
         .split('\n')
         .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as PageRow);
+        .map((line) => JSON.parse(line) as ListedPage);
     },
     report: () => served.record.report({ delayMs: DELAY_MS }),
     close: async () => {

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { readRecords } from '../../src/archive/reader.ts';
 import { verifyCrawl, type VerifyReport } from '../../src/crawl/verify.ts';
 import { readDead } from '../../src/archive/dead-list.ts';
+import type { WarcPlace } from '../../src/model/page.ts';
 import type { Keep } from '../../src/model/settings.ts';
 import { makeCrawl, openMade, settleAll } from './made-crawl.ts';
 
@@ -15,15 +16,12 @@ export const FILE_BYTES_MAX = 30_000;
 const PAGES = 120;
 const WAITING = 40;
 
-export interface PageRow {
+/** As the table has it. */
+export interface StoredPage extends WarcPlace {
   readonly id: number;
   readonly site: number;
   readonly url: string;
   readonly outcome: string;
-  readonly file: string | null;
-  readonly offset: number;
-  readonly length: number;
-  readonly group_length: number;
 }
 
 export interface Scene {
@@ -33,7 +31,7 @@ export interface Scene {
   path(file: string): string;
   sql(text: string, ...values: (string | number)[]): unknown[];
   /** A page with a record in this file, not the first. */
-  pageIn(file: string): PageRow & { file: string };
+  pageIn(file: string): StoredPage;
   /** Changes the counters. */
   tally(change: (tally: Record<string, unknown>) => void): void;
   flip(file: string, offset: number): void;
@@ -79,9 +77,10 @@ const sceneOf = (dir: string): Scene => {
     sql,
     files: () => readdirSync(join(dir, 'warc')).toSorted(),
     pageIn: (file) =>
-      sql("SELECT * FROM page WHERE file = ? AND digest <> '' ORDER BY offset LIMIT 1 OFFSET 2", file)[0] as PageRow & {
-        file: string;
-      },
+      sql(
+        "SELECT * FROM page WHERE warc_file = ? AND digest <> '' ORDER BY warc_offset LIMIT 1 OFFSET 2",
+        file,
+      )[0] as StoredPage,
     tally: (change) => {
       const [row] = sql("SELECT value FROM meta WHERE name = 'tally'") as [{ value: string }];
       const tally = JSON.parse(row.value) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** `gossamer audit`: was every call polite and allowed, judged from the ledger and the archived robots.txt? */
+/** `gossamer audit`: was every request polite and allowed, judged from the ledger and the archived robots.txt? */
 
 import { auditCrawl, type AuditProgress, type AuditReport } from '../../crawl/audit.ts';
 import { UNCHECKED, type UncheckedReason } from '../../crawl/audit/findings.ts';
@@ -22,7 +22,7 @@ const DRAW_MS = 200;
 export const auditCommand: Command = {
   name: 'audit',
   usage: 'audit <dir>... [--site SITE] [--json]',
-  says: 'Check that every call was polite and allowed: every gap, every overlap, every robots decision, computed again from the ledger and the archived robots.txt. Exit code 0: no violation; 1: violations, named line by line, or a ledger that cannot be read. Of a crawl with several processes, give the directories of all.',
+  says: 'Check that every request was polite and allowed: every gap, every overlap, every robots decision, computed again from the ledger and the archived robots.txt. Exit code 0: no violation; 1: violations, named line by line, or a ledger that cannot be read. For a crawl with several processes, give the directories of all of them.',
   flags: [
     { name: 'site', value: 'SITE', says: 'one site only: a text that can be sent to its owner as it is' },
     { name: 'json', says: 'print one JSON object' },
@@ -75,14 +75,14 @@ const lineOf = ({ phase, done, total }: AuditProgress): string => {
     case 'archive':
       return `looking for robots.txt in the archive: ${writeBytes(done)} of ${writeBytes(total)}${total > 0 ? ` (${Math.floor((100 * done) / total)} %)` : ''}`;
     case 'judging':
-      return `judging: ${plural(done, 'call')}`;
+      return `judging: ${plural(done, 'request')}`;
     default:
       return phase satisfies never;
   }
 };
 
 const textOf = (dirs: readonly string[], report: AuditReport): string[] => {
-  const { tally, findings, damage, remarks, calls, sites } = report;
+  const { tally, findings, damage, remarks, requests, sites } = report;
   if (tally) return letterOf({ ...report, tally }, readIdentity(dirs[0]!).settings).map(clean);
   return [
     ...findings.violations.map(({ kind, says }) => `${red('violation')} ${kind}: ${clean(says)}`),
@@ -91,10 +91,10 @@ const textOf = (dirs: readonly string[], report: AuditReport): string[] => {
       : []),
     ...damage.map((says) => `${red('damage')}: ${clean(says)}`),
     ...(Object.entries(findings.unchecked) as [UncheckedReason, number][]).map(
-      ([reason, n]) => `not checked: the robots decision of ${plural(n, 'call')}: ${UNCHECKED[reason]}`,
+      ([reason, n]) => `not checked: the robots decision of ${plural(n, 'request')}: ${UNCHECKED[reason]}`,
     ),
     ...remarks.map((text) => `note: ${text}`),
-    bold(`${plural(calls, 'call')}, ${plural(sites, 'site')}, ${plural(findings.count, 'violation')}`),
+    bold(`${plural(requests, 'request')}, ${plural(sites, 'site')}, ${plural(findings.count, 'violation')}`),
   ];
 };
 

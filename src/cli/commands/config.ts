@@ -87,7 +87,7 @@ const linesOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig):
   const names = Object.keys(FILE_NAMES) as (keyof typeof FILE_NAMES)[];
   return [
     `# Settings of gossamer ${VERSION}, to be given back with --config FILE.`,
-    '# Behind each value stands where it comes from: default, crawl, file or flag.',
+    '# The comment after each value says where it comes from: default, crawl, file or flag.',
     '',
     ...names.flatMap((name) => [
       `# ${FILE_NAMES[name]}`,

@@ -22,7 +22,7 @@ const FLAGS: readonly Flag[] = [
     group: WHAT,
     says: 'a seed, instead of or beside the file; repeatable',
   },
-  { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to call: a domain or a host per line' },
+  { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to visit: a domain or a host per line' },
 ];
 
 export const crawlCommand: Command = {
@@ -50,7 +50,7 @@ export const crawlCommand: Command = {
   },
 };
 
-/** Those of the command line, instead of those of the file. */
+/** The seeds of the command line, instead of those of the file. */
 const seedsOf = (read: Read, file: FileConfig): SeedSource => {
   const [seedFile, ...rest] = read.words;
   const urls = read.values.get('url') ?? [];

@@ -1,9 +1,9 @@
 /** The crawl that a command is about. */
 
+import type { StoredCrawl } from '../../contract/stored-crawl.ts';
 import type { Identity } from '../../crawl/folder.ts';
-import { openReader } from '../../crawl/read.ts';
+import { openToRead } from '../../crawl/read.ts';
 import { UsageError } from '../../model/read-settings.ts';
-import type { Reader } from '../../frontier/store.ts';
 import type { Read } from '../flags.ts';
 
 export const crawlDirOf = ({ words }: Read, more = 0): string => {
@@ -13,15 +13,15 @@ export const crawlDirOf = ({ words }: Read, more = 0): string => {
   return dir;
 };
 
-/** Opens the crawl's store to read it, and closes it whatever happens. */
-export const withReader = async <T>(
+/** Opens the crawl to read it, and closes it whatever happens. */
+export const withCrawl = async <T>(
   dir: string,
-  work: (reader: Reader, identity: Identity) => T | Promise<T>,
+  work: (crawl: StoredCrawl, identity: Identity) => T | Promise<T>,
 ): Promise<T> => {
-  const { reader, identity } = await openReader(dir);
+  const { crawl, identity } = await openToRead(dir);
   try {
-    return await work(reader, identity);
+    return await work(crawl, identity);
   } finally {
-    await reader.close();
+    await crawl.close();
   }
 };

@@ -1,15 +1,18 @@
 /** `gossamer explain`: why a URL was not crawled, or when it will be. */
 
+import { PAGE_TABLE } from '../../crawl/export/columns.ts';
+import { jsonLines } from '../../crawl/export/text.ts';
 import { explain, type Explanation } from '../../crawl/explain.ts';
 import { lockOwner } from '../../crawl/lock.ts';
-import { TRIES_MAX, type SiteView } from '../../frontier/store.ts';
+import { TRIES_MAX } from '../../contract/store.ts';
+import type { SiteView } from '../../contract/views.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import { wrap } from '../help.ts';
 import { clean } from '../listing.ts';
 import { bold, dim } from '../terminal.ts';
-import { crawlDirOf, withReader } from './dir.ts';
+import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const explainCommand: Command = {
   name: 'explain',
@@ -21,12 +24,12 @@ export const explainCommand: Command = {
     const dir = crawlDirOf(read, 1);
     const url = read.words[1];
     if (url === undefined) throw new UsageError('the URL is missing: gossamer explain <dir> <url>');
-    return withReader(dir, async (reader, { settings }) => {
+    return withCrawl(dir, async (crawl, { settings }) => {
       const explanation = await explain({
         dir,
         url,
         settings,
-        reader,
+        crawl,
         now: Date.now(),
         running: Boolean(lockOwner(dir)),
       });
@@ -38,13 +41,13 @@ export const explainCommand: Command = {
 
 const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-const objectOf = ({ view, robots, scope, callAt, ...rest }: Explanation): Record<string, unknown> => ({
+const objectOf = ({ view, robots, scope, visitAt, ...rest }: Explanation): Record<string, unknown> => ({
   ...rest,
   scope,
   robots: robots && { ...robots, fetchedAt: timeOf(robots.fetchedAt) },
-  callAt: timeOf(callAt),
-  page: view?.page ? { ...view.page, at: timeOf(view.page.at) } : null,
-  line: view?.open
+  visitAt: timeOf(visitAt),
+  page: view?.page ? (JSON.parse(jsonLines.line(PAGE_TABLE, view.page)) as object) : null,
+  queue: view?.open
     ? { ahead: view.open.ahead, tries: view.open.tries, depth: view.open.link.depth, via: view.open.link.via }
     : null,
   site: view?.site ? siteObject(view.site) : null,
@@ -95,7 +98,7 @@ const siteWords = ({ site, state, pages, waiting, delayMs, failures }: SiteView)
   [
     `${site}, ${state}`,
     `${writeCount(pages)} ${pages === 1 ? 'page' : 'pages'}`,
-    `${writeCount(waiting)} ${waiting === 1 ? 'link' : 'links'} in line`,
+    `${writeCount(waiting)} ${waiting === 1 ? 'link' : 'links'} in its queue`,
     ...(delayMs > 0 ? [`a delay of ${writeDuration(delayMs)}`] : []),
     ...(failures > 0 ? [`${failures} ${failures === 1 ? 'failure' : 'failures'} in a row`] : []),
   ].join(', ');

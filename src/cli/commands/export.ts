@@ -12,7 +12,7 @@ import type { Read } from '../flags.ts';
 import { FILTER_FLAGS, filterOf } from '../page-filter.ts';
 import { createQuietProgress } from '../quiet-progress.ts';
 import { createTerminal } from '../terminal.ts';
-import { crawlDirOf, withReader } from './dir.ts';
+import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const exportCommand: Command = {
   name: 'export',
@@ -40,7 +40,7 @@ export const exportCommand: Command = {
       throw new UsageError('--format parquet is for a file: give its name by --out, such as --out pages.parquet');
     if (path === undefined && read.switches.has('force'))
       throw new UsageError('--force replaces the file of --out, which is missing');
-    return withReader(dir, async (reader, identity) => {
+    return withCrawl(dir, async (crawl, identity) => {
       checkExport({ dir, identity, format, links });
       const file = path === undefined ? null : new OutFile(path, read.switches.has('force'));
       const stop = listenForSignals();
@@ -49,7 +49,7 @@ export const exportCommand: Command = {
         const exported = await exportCrawl({
           dir,
           identity,
-          reader,
+          crawl,
           format,
           links,
           filter,

@@ -27,7 +27,7 @@ export const migrateCommand: Command = {
     {
       name: 'to',
       value: 'WHERE',
-      says: 'sqlite (in the directory), redis://HOST or postgres://HOST/DB; left away with --shards: where it is',
+      says: 'sqlite (in the directory), redis://HOST or postgres://HOST/DB; omit it with --shards, to stay where it is',
     },
     { name: 'from', value: 'WHERE', says: 'where it is now, which the crawl knows: checked, and good for a password' },
     { name: SETTINGS.name.flag, value: 'NAME', says: SETTINGS.name.says },
@@ -106,7 +106,7 @@ const linesOf = (dir: string, migrated: Migrated): string[] => {
       return [`stopped; the crawl "${dir}" is where it was. Run it again to move it`];
     case 'finished':
       return [
-        bold(`Crawl ${dir} was moved to ${migrated.store} before; the rest is put away now`),
+        bold(`Crawl ${dir} was moved to ${migrated.store} before; what was left to clean up is done now`),
         ...leftLines(migrated.left),
       ];
     case 'moved':

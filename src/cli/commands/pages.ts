@@ -1,12 +1,13 @@
 /** `gossamer pages`: one line per settled page. */
 
-import { readExtracted } from '../../crawl/pages.ts';
-import { cell } from '../../lib/csv.ts';
-import type { PlacedPage } from '../../model/settlement.ts';
+import { allPages } from '../../crawl/all-pages.ts';
+import { PAGE_TABLE } from '../../crawl/export/columns.ts';
+import { csv, jsonLines } from '../../crawl/export/text.ts';
+import { isArchived, type PageRow } from '../../model/page.ts';
 import type { Command } from '../command.ts';
-import { clean, print, readFormat, type Format } from '../listing.ts';
+import { clean, printText, readFormat, type Format } from '../listing.ts';
 import { FILTER_FLAGS, filterOf } from '../page-filter.ts';
-import { crawlDirOf, withReader } from './dir.ts';
+import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const pagesCommand: Command = {
   name: 'pages',
@@ -18,9 +19,9 @@ export const pagesCommand: Command = {
     const dir = crawlDirOf(read);
     const format = readFormat(read);
     const filter = filterOf(read);
-    return withReader(dir, async (reader) => {
-      await print(HEADS[format]);
-      for await (const page of reader.pages(filter)) await print(WRITERS[format](page));
+    return withCrawl(dir, async (crawl) => {
+      await printText(HEADS[format]);
+      for await (const page of allPages(crawl, filter)) await printText(WRITERS[format](page));
       return 0;
     });
   },
@@ -28,40 +29,24 @@ export const pagesCommand: Command = {
 
 const TIME_CHARS = 19;
 
-const COLUMNS: readonly [string, (page: PlacedPage) => string | number | null][] = [
-  ['url', (page) => page.url],
-  ['outcome', (page) => page.outcome],
-  ['status', (page) => page.status],
-  ['time', (page) => new Date(page.at).toISOString()],
-  ['content_type', (page) => page.contentType],
-  ['bytes', (page) => page.bytes],
-  ['title', (page) => page.title],
-  ['redirect', (page) => page.redirect],
-  ['warc_file', (page) => page.place?.file ?? null],
-  ['warc_offset', (page) => page.place?.offset ?? null],
-  ['warc_length', (page) => page.place?.length ?? null],
-];
-
 const HEADS: Readonly<Record<Format, string>> = {
-  table: 'status outcome          time                    bytes  url  (title, redirect, place)',
-  csv: COLUMNS.map(([name]) => name).join(','),
+  table: 'status outcome          time                    bytes  url  (title, redirect, place)\n',
+  csv: csv.head(PAGE_TABLE),
   jsonl: '',
 };
 
-const WRITERS: Readonly<Record<Format, (page: PlacedPage) => string>> = {
-  jsonl: (page) =>
-    JSON.stringify({ ...page, at: new Date(page.at).toISOString(), extracted: readExtracted(page.extracted) }),
-  csv: (page) => COLUMNS.map(([, value]) => cell(value(page))).join(','),
+const WRITERS: Readonly<Record<Format, (page: PageRow) => string>> = {
+  jsonl: (page) => jsonLines.line(PAGE_TABLE, page),
+  csv: (page) => csv.line(PAGE_TABLE, page),
   table: (page) => {
-    const place = page.place ? `${page.place.file}:${page.place.offset}` : '';
     const more = [
-      page.contentType,
+      page.content_type,
       page.title && JSON.stringify(page.title),
       page.redirect && `-> ${page.redirect}`,
-      place,
+      isArchived(page) ? `${page.warc_file}:${page.warc_offset}` : '',
     ]
       .filter(Boolean)
       .join('  ');
-    return `${String(page.status ?? '-').padEnd(6)} ${page.outcome.padEnd(16)} ${new Date(page.at).toISOString().slice(0, TIME_CHARS)} ${String(page.bytes).padStart(9)}  ${page.url}  ${clean(more)}`;
+    return `${String(page.status ?? '-').padEnd(6)} ${page.outcome.padEnd(16)} ${new Date(page.time).toISOString().slice(0, TIME_CHARS)} ${String(page.bytes).padStart(9)}  ${page.url}  ${clean(more)}\n`;
   },
 };

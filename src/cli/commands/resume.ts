@@ -15,8 +15,8 @@ const FLAGS: readonly Flag[] = [
   { ...CONFIG_FLAG, group: WHAT, says: 'settings from a file; its seeds are left alone' },
   { name: 'url', value: 'URL', repeatable: true, group: WHAT, says: 'one more seed; repeatable' },
   { name: 'seeds', value: 'FILE', group: WHAT, says: 'more seeds from a file' },
-  { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to call, instead of those given before' },
-  { name: 'retry-parked', group: WHAT, says: 'call sites again that failed too often' },
+  { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to visit, instead of those given before' },
+  { name: 'retry-parked', group: WHAT, says: 'visit again sites that failed too often' },
 ];
 
 export const resumeCommand: Command = {

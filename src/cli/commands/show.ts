@@ -3,13 +3,13 @@
 import { readArchived } from '../../crawl/archived.ts';
 import { writeBytes, writeDuration } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
-import type { Place, PlacedPage } from '../../model/settlement.ts';
+import { isArchived, type WarcPlace, type PageRow } from '../../model/page.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
-import type { Reader } from '../../frontier/store.ts';
+import type { LinkView } from '../../contract/views.ts';
 import type { Command } from '../command.ts';
 import { bold } from '../terminal.ts';
-import { crawlDirOf, withReader } from './dir.ts';
+import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const showCommand: Command = {
   name: 'show',
@@ -18,7 +18,7 @@ export const showCommand: Command = {
   flags: [
     { name: 'text', says: 'print its text' },
     { name: 'html', says: 'print its body, decoded' },
-    { name: 'headers', says: 'print the request and the head of the answer' },
+    { name: 'headers', says: 'print the request and the head of the response' },
   ],
   example: 'gossamer show ./crawl https://example.org/ --text',
   run: async (read) => {
@@ -32,22 +32,23 @@ export const showCommand: Command = {
     const first = addresses[0];
     if (!first) throw new UsageError(`"${raw}" is not a URL that a crawl can have`);
     const site = siteOf(first.host);
-    return withReader(dir, async (reader, { settings: { keep } }) => {
+    return withCrawl(dir, async (crawl, { settings: { keep } }) => {
       const kept = keep === 'all' ? '' : `, and --keep is ${keep}`;
-      const pages = await Promise.all(addresses.map(({ url }) => reader.page(url, site)));
+      const views = await Promise.all(addresses.map(({ url }) => crawl.link(url, site)));
+      const pages = views.map((view) => view.page);
       const page = pages.find(isFetched) ?? pages.find((one) => one !== null);
       if (!page) {
-        const { says, isKnown } = await unsettled(reader, first.url, site);
+        const { says, isKnown } = unsettled(views[0]!, first.url, site);
         console.log(says);
         return isKnown ? 0 : 1;
       }
       const wanted = (['text', 'html', 'headers'] as const).filter((name) => read.switches.has(name));
       if (wanted.length === 0) console.log(describe(page));
-      else if (!page.place)
+      else if (!isArchived(page))
         throw new UsageError(`nothing was archived of ${page.url}: its outcome is ${page.outcome}${kept}`);
       else {
         for (const name of wanted) {
-          const text = archived(dir, page.place, name);
+          const text = archived(dir, page, name);
           process.stdout.write(text);
           // an empty output tells nothing
           if (text === '') console.error(`gossamer: the archive has no ${name} of ${page.url}${kept}`);
@@ -58,15 +59,15 @@ export const showCommand: Command = {
   },
 };
 
-/** Of the two addresses of a bare domain, the one that answered. */
-const isFetched = (page: PlacedPage | null): boolean => page !== null && page.place !== null;
+/** The one of the two addresses of a bare domain that answered. */
+const isFetched = (page: PageRow | null): boolean => page !== null && isArchived(page);
 
-const describe = (page: PlacedPage): string => {
+const describe = (page: PageRow): string => {
   const rows: [string, string][] = [
     ['outcome', page.outcome],
     ['status', page.status === null ? '' : String(page.status)],
-    ['time', `${new Date(page.at).toISOString()}, took ${writeDuration(page.durationMs)}`],
-    ['type', page.contentType],
+    ['time', `${new Date(page.time).toISOString()}, took ${writeDuration(page.duration_ms)}`],
+    ['type', page.content_type],
     [
       'bytes',
       page.status === null ? '' : `${writeBytes(page.bytes)}${page.truncated ? ` (truncated: ${page.truncated})` : ''}`,
@@ -81,8 +82,11 @@ const describe = (page: PlacedPage): string => {
     ['found on', page.via || 'a seed'],
     ['tries', String(page.tries)],
     ['detail', page.detail],
-    ['extracted', page.extracted],
-    ['archive', page.place ? `${page.place.file}, offset ${page.place.offset}, ${page.place.length} bytes` : 'nothing'],
+    ['extracted', page.extracted ?? ''],
+    [
+      'archive',
+      isArchived(page) ? `${page.warc_file}, offset ${page.warc_offset}, ${page.warc_length} bytes` : 'nothing',
+    ],
   ];
   return [
     bold(page.url),
@@ -90,24 +94,25 @@ const describe = (page: PlacedPage): string => {
   ].join('\n');
 };
 
-const unsettled = async (reader: Reader, url: string, site: string): Promise<{ says: string; isKnown: boolean }> => {
-  const view = await reader.site(site);
-  if (!view) return { says: `${url} is not known; its site ${site} neither`, isKnown: false };
-  if (view.leased === url) return { says: `${url} is being visited, or was when the crawl ended`, isKnown: true };
-  if (!(await reader.isWaiting(url, site)))
+const unsettled = ({ site, state }: LinkView, url: string, name: string): { says: string; isKnown: boolean } => {
+  if (!site) return { says: `${url} is not known; its site ${name} neither`, isKnown: false };
+  if (state === 'leased') return { says: `${url} is being visited, or was when the crawl ended`, isKnown: true };
+  if (state === 'settled')
     return {
-      says: `${url} is not known; its site ${site} is, with ${view.pages} pages and ${view.waiting} links`,
+      says: `${url} was settled by another member of this crawl: its row is in the directory of that one`,
+      isKnown: true,
+    };
+  if (state === 'unknown')
+    return {
+      says: `${url} is not known; its site ${name} is, with ${site.pages} pages and ${site.waiting} links`,
       isKnown: false,
     };
   const when =
-    view.dueAt > Date.now() ? `may be called in ${writeDuration(view.dueAt - Date.now())}` : 'may be called now';
-  return {
-    says: `${url} is ${view.state === 'leased' ? 'waiting' : view.state}; its site ${site} has ${view.waiting} links and ${when}`,
-    isKnown: true,
-  };
+    site.dueAt > Date.now() ? `may be visited in ${writeDuration(site.dueAt - Date.now())}` : 'may be visited now';
+  return { says: `${url} is ${state}; its site ${name} has ${site.waiting} links and ${when}`, isKnown: true };
 };
 
-const archived = (dir: string, place: Place, what: 'text' | 'html' | 'headers'): string => {
+const archived = (dir: string, place: WarcPlace, what: 'text' | 'html' | 'headers'): string => {
   switch (what) {
     case 'text':
       return readArchived(dir, place, 'text').replace(/.$/s, '$&\n');

@@ -1,16 +1,18 @@
-/** `gossamer sites`: one line per site, with what waits there and when it is called next. */
+/** `gossamer sites`: one line per site, with what waits there and when it is visited next. */
 
 import { domainToASCII } from 'node:url';
-import { SITES_SORTED_MAX, SITE_SORTS, type Reader, type SiteQuery, type SiteSort } from '../../frontier/store.ts';
-import { cell } from '../../lib/csv.ts';
+import { SITES_SORTED_MAX, SITE_SORTS, type SiteQuery, type SiteSort } from '../../contract/views.ts';
+import type { StoredCrawl } from '../../contract/stored-crawl.ts';
+import type { Column } from '../../crawl/export/columns.ts';
+import { csv, jsonLines } from '../../crawl/export/text.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
-import { print, readCount, readFormat, type Format } from '../listing.ts';
+import { print, printText, readCount, readFormat, type Format } from '../listing.ts';
 import { siteRows, type SiteRow } from '../site-rows.ts';
 import { bold, dim } from '../terminal.ts';
-import { crawlDirOf, withReader } from './dir.ts';
+import { crawlDirOf, withCrawl } from './dir.ts';
 
 /** What a table, and a sorted list, shows when no --limit is given. */
 const SHOWN = 50;
@@ -19,7 +21,7 @@ const SORTS = Object.keys(SITE_SORTS) as SiteSort[];
 export const sitesCommand: Command = {
   name: 'sites',
   usage: 'sites <dir> [flags]',
-  says: 'List sites, with what waits there and when they are called next: state, links waiting, pages, failures in a row, delay in force, next call, and what robots.txt says where that call goes. Also while the crawl runs.',
+  says: 'List sites, with what waits there and when they are visited next: state, links waiting, pages, failures in a row, delay in force, next visit, and what robots.txt says where that goes. Also while the crawl runs.',
   flags: [
     { name: 'search', value: 'TEXT', says: 'only sites with TEXT in their name' },
     {
@@ -35,14 +37,22 @@ export const sitesCommand: Command = {
     const dir = crawlDirOf(read);
     const format = readFormat(read);
     const query = queryOf(read, format);
-    return withReader(dir, async (reader) => {
-      const listed = format === 'table' ? await printTable(reader, query) : await printRows(reader, query, format);
-      const known = query.limit === undefined ? listed : await reader.sitesCount(query.search ?? '');
+    return withCrawl(dir, async (crawl) => {
+      const listed = format === 'table' ? await printTable(crawl, query) : await printRows(crawl, query, format);
+      const known = query.limit === undefined || listed < query.limit ? listed : await knownSites(crawl, query);
       if (format === 'table') await print(closing(query, listed, known));
       else if (known > listed) console.error(closing(query, listed, known)); // the output is for a program
       return 0;
     });
   },
+};
+
+/** How many sites there are of those that were asked for. */
+const knownSites = async (crawl: StoredCrawl, { search }: SiteQuery): Promise<number> => {
+  if (search === undefined) return (await crawl.census()).sites.known;
+  let known = 0;
+  for await (const _ of crawl.sites({ search })) known++;
+  return known;
 };
 
 const queryOf = (read: Read, format: Format): SiteQuery => {
@@ -78,7 +88,7 @@ const closing = ({ search, sort, limit }: SiteQuery, listed: number, known: numb
   );
 };
 
-const nextCall = ({ view, now }: SiteRow): string => {
+const nextVisit = ({ view, now }: SiteRow): string => {
   switch (view.state) {
     case 'leased':
       return 'under way';
@@ -110,16 +120,16 @@ const TABLE: readonly [title: string, text: (row: SiteRow) => string, side: 'lef
   ['pages', ({ view }) => writeCount(view.pages), 'right'],
   ['failures', ({ view }) => writeCount(view.failures), 'right'],
   ['delay', ({ view }) => (view.delayMs > 0 ? writeDuration(view.delayMs) : '-'), 'right'],
-  ['next call', nextCall, 'left'],
+  ['next visit', nextVisit, 'left'],
   ['robots.txt', robotsWords, 'left'],
 ];
 const GAP = '  ';
 /** A name is not cut below this, however narrow the terminal is. */
 const NAME_CHARS_LEAST = 16;
 
-const printTable = async (reader: Reader, query: SiteQuery): Promise<number> => {
+const printTable = async (crawl: StoredCrawl, query: SiteQuery): Promise<number> => {
   const rows: string[][] = [];
-  for await (const row of siteRows(reader, query)) rows.push(TABLE.map(([, text]) => text(row)));
+  for await (const row of siteRows(crawl, query)) rows.push(TABLE.map(([, text]) => text(row)));
   if (rows.length === 0) return 0;
   const widths = TABLE.map(([title], i) =>
     rows.reduce((width, texts) => Math.max(width, texts[i]!.length), title.length),
@@ -142,34 +152,63 @@ const printTable = async (reader: Reader, query: SiteQuery): Promise<number> => 
 /** The end of a name says more than its beginning. */
 const fit = (text: string, width: number): string => (text.length <= width ? text : `…${text.slice(1 - width)}`);
 
-const CSV: readonly [string, (row: SiteRow) => string | number | null][] = [
-  ['site', ({ view }) => view.site],
-  ['state', ({ view }) => view.state],
-  ['waiting', ({ view }) => view.waiting],
-  ['pages', ({ view }) => view.pages],
-  ['failures', ({ view }) => view.failures],
-  ['delay_ms', ({ view }) => view.delayMs],
-  ['next_call', (row) => nextCallTime(row)],
-  ['robots_origin', ({ robots }) => robots?.origin ?? null],
-  ['robots_state', ({ robots }) => robots?.state ?? null],
-  ['robots_stale', ({ robots }) => robots && String(robots.stale)],
-  ['robots_time', ({ robots }) => timeOf(robots?.fetchedAt ?? null)],
+const timeOf = (at: number | null | undefined): number | null => at ?? null;
+const nextVisitTime = ({ view }: SiteRow): number | null => (view.state === 'waiting' ? view.dueAt : null);
+
+/** The columns of a site, for programs. */
+const SITE_TABLE: readonly Column<SiteRow>[] = [
+  { name: 'site', kind: 'text', says: 'its name', of: ({ view }) => view.site },
+  { name: 'state', kind: 'text', says: 'what it is doing', of: ({ view }) => view.state },
+  { name: 'waiting', kind: 'int64', says: 'links in its queue', of: ({ view }) => view.waiting },
+  { name: 'pages', kind: 'int64', says: 'pages that a server answered', of: ({ view }) => view.pages },
+  { name: 'failures', kind: 'int32', says: 'failures in a row', of: ({ view }) => view.failures },
+  { name: 'delay_ms', kind: 'double', says: 'the delay in force', of: ({ view }) => view.delayMs },
+  { name: 'crawl_delay_ms', kind: 'double', says: 'the longest Crawl-delay', of: ({ view }) => view.crawlDelayMs },
+  { name: 'next_visit', kind: 'time', nullable: true, says: 'when it may be visited', of: nextVisitTime },
+  { name: 'leased', kind: 'text', nullable: true, says: 'the URL under visit', of: ({ view }) => view.leased || null },
+  {
+    name: 'robots_origin',
+    kind: 'text',
+    nullable: true,
+    says: 'visited next',
+    of: ({ robots }) => robots?.origin ?? null,
+  },
+  {
+    name: 'robots_state',
+    kind: 'text',
+    nullable: true,
+    says: 'what it says',
+    of: ({ robots }) => robots?.state ?? null,
+  },
+  {
+    name: 'robots_stale',
+    kind: 'boolean',
+    nullable: true,
+    says: 'read again',
+    of: ({ robots }) => robots?.stale ?? null,
+  },
+  {
+    name: 'robots_time',
+    kind: 'time',
+    nullable: true,
+    says: 'when read',
+    of: ({ robots }) => timeOf(robots?.fetchedAt),
+  },
+  {
+    name: 'robots_trouble',
+    kind: 'text',
+    nullable: true,
+    says: 'why not',
+    of: ({ robots }) => robots?.trouble ?? null,
+  },
 ];
 
-const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-const nextCallTime = ({ view }: SiteRow): string | null => timeOf(view.state === 'waiting' ? view.dueAt : null);
-
-const objectOf = (row: SiteRow): Record<string, unknown> => {
-  const { dueAt: _, next: __, leased, ...view } = row.view;
-  const robots = row.robots && { ...row.robots, fetchedAt: timeOf(row.robots.fetchedAt) };
-  return { ...view, nextCall: nextCallTime(row), leased: leased || null, robots };
-};
-
-const printRows = async (reader: Reader, query: SiteQuery, format: 'jsonl' | 'csv'): Promise<number> => {
+const printRows = async (crawl: StoredCrawl, query: SiteQuery, format: 'jsonl' | 'csv'): Promise<number> => {
+  const text = format === 'csv' ? csv : jsonLines;
   let listed = 0;
-  if (format === 'csv') await print(CSV.map(([name]) => name).join(','));
-  for await (const row of siteRows(reader, query)) {
-    await print(format === 'csv' ? CSV.map(([, value]) => cell(value(row))).join(',') : JSON.stringify(objectOf(row)));
+  await printText(text.head(SITE_TABLE));
+  for await (const row of siteRows(crawl, query)) {
+    await printText(text.line(SITE_TABLE, row));
     listed += 1;
   }
   return listed;

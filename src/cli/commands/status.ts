@@ -2,12 +2,12 @@
 
 import { lockOwner } from '../../crawl/lock.ts';
 import { writeDuration } from '../../lib/units.ts';
-import { EMBEDDED } from '../../store/place.ts';
+import { EMBEDDED } from '../../store/address.ts';
 import type { Command } from '../command.ts';
 import { censusObject } from '../progress.ts';
 import { censusLines } from '../summary.ts';
 import { bold } from '../terminal.ts';
-import { crawlDirOf, withReader } from './dir.ts';
+import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const statusCommand: Command = {
   name: 'status',
@@ -17,9 +17,9 @@ export const statusCommand: Command = {
   example: 'gossamer status ./crawl',
   run: async (read) => {
     const dir = crawlDirOf(read);
-    return withReader(dir, async (reader, identity) => {
+    return withCrawl(dir, async (crawl, identity) => {
       const owner = lockOwner(dir);
-      const census = await reader.census();
+      const census = await crawl.census();
       const { store = EMBEDDED, name } = identity.settings;
       if (read.switches.has('json')) {
         console.log(
@@ -44,7 +44,7 @@ export const statusCommand: Command = {
       if (!owner && census.leased > 0) console.log('  leased links were under way when it ended; a resume frees them');
       if (census.next)
         console.log(
-          `  next call  ${census.next.site}, ${census.next.dueAt > Date.now() ? `${writeDuration(census.next.dueAt - Date.now())} from now` : 'at once'}`,
+          `  next visit ${census.next.site}, ${census.next.dueAt > Date.now() ? `${writeDuration(census.next.dueAt - Date.now())} from now` : 'at once'}`,
         );
       return 0;
     });

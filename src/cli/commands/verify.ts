@@ -8,10 +8,9 @@ import { bold, createTerminal, red } from '../terminal.ts';
 import { crawlDirOf } from './dir.ts';
 
 /**
- * SQLite checks itself in one call that tells nothing of its progress: 3 s for 256 MiB. From this size on it is said
+ * SQLite checks itself in one step that tells nothing of its progress: 3 s for 256 MiB. From this size on it is said
  * before.
  */
-const LONG_BYTES = 128 * 1024 ** 2;
 
 export const verifyCommand: Command = {
   name: 'verify',
@@ -36,18 +35,20 @@ export const verifyCommand: Command = {
   },
 };
 
+const LONG_BYTES = 128 * 1024 ** 2;
+
 const showProgress = (isJson: boolean): { show: (progress: VerifyProgress) => void; release: () => void } => {
   const terminal = createTerminal();
   const { show, release } = createQuietProgress(terminal, terminal.isLive && !isJson);
   return {
     release,
-    show: (progress) => show(() => lineOf(progress), progress.phase === 'database' && progress.total >= LONG_BYTES),
+    show: (progress) => show(() => lineOf(progress), progress.phase === 'store' && progress.total >= LONG_BYTES),
   };
 };
 
 const lineOf = ({ phase, done, total, unit }: VerifyProgress): string => {
   const write = (n: number): string => (unit === 'bytes' ? writeBytes(n) : `${writeCount(n)} links`);
-  if (phase === 'database') return `checking the database (${write(total)})`;
+  if (phase === 'store') return `checking the store (${write(total)})`;
   if (phase === 'repair') return `repairing: ${write(done)} counted`;
   return `checking ${phase === 'links' ? 'the links' : 'the archive'}: ${write(done)} of ${write(total)}${total > 0 ? ` (${Math.floor((100 * done) / total)} %)` : ''}`;
 };

@@ -3,8 +3,8 @@
 import type { Completed, Kind, Option } from './words.ts';
 
 /**
- * fish's own test for a command looks for the word anywhere on the line, and a crawl often lies in a folder that is
- * called crawl. Words are counted as they are read: those behind the command that are neither flags nor their values.
+ * fish's own test for a command looks for the word anywhere on the line, and a crawl often lies in a folder named
+ * crawl. Words are counted as they are read: those after the command that are neither flags nor their values.
  */
 const CONDITIONS = `function __gossamer_command -a name
   set -l words (commandline -opc)

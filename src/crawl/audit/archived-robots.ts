@@ -15,12 +15,12 @@ import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import { readHead } from '../archived.ts';
 import { FILES } from '../folder.ts';
-import { sortable, type SortedLine } from './calls.ts';
+import { sortable, type SortedLine } from './requests.ts';
 
 export interface ArchivedRobots {
-  /** For which origin it was asked, wherever it was found in the end. */
+  /** The origin whose rules it holds, wherever its redirects led. */
   readonly origin: string;
-  /** When the first call for it left, and the last one. */
+  /** When the first request for it was sent, and the last one. */
   readonly askedAt: number;
   readonly at: number;
   /** The product token that it was read for. */
@@ -28,7 +28,7 @@ export interface ArchivedRobots {
   readonly digest: string;
   readonly verdict: RobotsRecord['verdict'];
   readonly crawlDelayMs: number | null;
-  /** Its settlement was refused: it was read, but never in force for others. */
+  /** The settlement of its visit was refused: it was read, but never in force for others. */
   readonly dead: boolean;
   /** Null when they are long: read from `place` when they are needed. */
   readonly rules: string | null;
@@ -49,7 +49,7 @@ export interface ArchiveReading {
 const RULES_CARRIED_CHARS = 8_000;
 const ROBOTS_MARK = '0';
 
-/** What an archive holds, to tell how far a reading is. */
+/** The size of an archive, to tell how far a reading is. */
 export const archiveBytes = (dir: string): number =>
   filesOf(dir).reduce((sum, { path }) => sum + statSync(path).size, 0);
 
@@ -84,7 +84,7 @@ export const readArchivedRobots = async (reading: ArchiveReading): Promise<void>
 
 const PROGRESS_BYTES = 4 * 1024 ** 2;
 
-/** A robots.txt on its way through redirects: its answers follow each other in the archive. */
+/** A robots.txt on its way through redirects: its responses follow each other in the archive. */
 interface Chain {
   readonly origin: string;
   readonly askedAt: number;
@@ -93,8 +93,8 @@ interface Chain {
 }
 
 /**
- * The last answer of a visit may redirect to what the next visit in the archive asks for itself. Nothing tells the two
- * apart there, so such an answer counts for both origins; what was asked when is in the ledger.
+ * The last response of a visit may redirect to what the next visit in the archive asks for itself. Nothing tells the
+ * two apart there, so such a response counts for both origins; what was requested when is in the ledger.
  */
 const createWalk = (
   reading: ArchiveReading,
@@ -111,9 +111,9 @@ const createWalk = (
       ...underWay.filter(({ next }) => next === url).map((chain) => ({ ...chain, redirects: chain.redirects + 1 })),
       ...(isOwn(url) ? [{ origin: url.slice(0, -ROBOTS_PATH.length), askedAt: at, redirects: 0, next: '' }] : []),
     ];
-    const answer = answerOf(record);
+    const response = responseOf(record);
     underWay = chains.flatMap((chain) => {
-      const known = meaningOf(answer, url, chain);
+      const known = meaningOf(response, url, chain);
       if (known === 'trouble') return [];
       if (known.kind === 'follow') return [{ ...chain, next: known.to }];
       give(reading, file, { chain, at, text: known.text, offset: record.offset });
@@ -165,7 +165,7 @@ const siteOfOrigin = (origin: string): string => {
   return typeof address === 'string' ? '' : siteOf(address.host);
 };
 
-const answerOf = ({ block }: WarcRecord): { status: number; headers: Record<string, string>; body: Buffer } => {
+const responseOf = ({ block }: WarcRecord): { status: number; headers: Record<string, string>; body: Buffer } => {
   const { head, body } = splitHttp(block);
   return { status: Number(/^HTTP\/\S+ +(\d{3})/.exec(head)?.[1] ?? 0), headers: readHead(head), body };
 };
@@ -176,8 +176,8 @@ type Meaning =
   | { readonly kind: 'follow'; readonly to: string }
   | { readonly kind: 'known'; readonly text: string | null };
 
-/** As RFC 9309, 2.3.1 has it; frontier/robots-call.ts does the same with answers as they come. */
-const meaningOf = ({ status, headers, body }: ReturnType<typeof answerOf>, url: string, chain: Chain): Meaning => {
+/** As RFC 9309, 2.3.1 has it; frontier/robots-request.ts does the same with responses as they come. */
+const meaningOf = ({ status, headers, body }: ReturnType<typeof responseOf>, url: string, chain: Chain): Meaning => {
   const verdict = robotsVerdict(status);
   switch (verdict) {
     case 'trouble':
@@ -219,7 +219,7 @@ export const readRobots = ({ at, rest }: SortedLine): ArchivedRobots => {
   return { origin, at, askedAt, token, digest, verdict, crawlDelayMs, dead, rules, place: { path, offset } };
 };
 
-/** As the crawler has it. */
+/** A robots.txt of the archive as the crawler has it. */
 export const recordOf = ({ origin, at, verdict, crawlDelayMs, rules, place, token }: ArchivedRobots): RobotsRecord => ({
   origin,
   fetchedAt: at,
@@ -230,6 +230,6 @@ export const recordOf = ({ origin, at, verdict, crawlDelayMs, rules, place, toke
 });
 
 const textAt = ({ path, offset }: ArchivedRobots['place']): string => {
-  const { headers, body } = answerOf(readRecordAt(path, offset));
+  const { headers, body } = responseOf(readRecordAt(path, offset));
   return decodeText(headers, body);
 };

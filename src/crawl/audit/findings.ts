@@ -1,16 +1,16 @@
 /** What an audit finds: violations by name, and what could not be checked, with the reason. */
 
-import type { AuditedCall } from './calls.ts';
+import type { AuditedRequest } from './requests.ts';
 
 export const VIOLATIONS = {
   gap: 'two visits to a site began closer to each other than its delay',
   overlap: 'a visit began before the one before it had ended',
-  'twice-in-visit': 'one visit made more than one call for a page',
-  'wrong-site': 'a call was counted for another site than that of its URL',
-  'no-robots': 'a page was called without any robots.txt of its origin read before',
-  'stale-robots': 'a page was called by a robots.txt that was more than 24 hours old',
-  forbidden: 'a page was called that robots.txt forbids',
-  'wrong-rules': 'a page was called by other rules than those of the robots.txt in force',
+  'twice-in-visit': 'one visit requested more than one page',
+  'wrong-site': 'a request was counted for another site than that of its URL',
+  'no-robots': 'a page was requested before any robots.txt of its origin had been read',
+  'stale-robots': 'a page was requested under a robots.txt that was more than 24 hours old',
+  forbidden: 'a page was requested that robots.txt forbids',
+  'wrong-rules': 'a page was requested under other rules than those of the robots.txt in force',
 } as const;
 
 export type ViolationKind = keyof typeof VIOLATIONS;
@@ -20,13 +20,13 @@ export interface Violation {
   readonly site: string;
   /** One sentence, with times and what was required. */
   readonly says: string;
-  /** The call, and for a gap or an overlap the one before it. */
-  readonly call: CallSeen;
-  readonly before: CallSeen | null;
+  /** The request, and for a gap or an overlap the one before it. */
+  readonly request: RequestSeen;
+  readonly before: RequestSeen | null;
   readonly requiredMs: number | null;
 }
 
-export type CallSeen = Pick<AuditedCall, 'at' | 'endedAt' | 'kind' | 'url' | 'result'>;
+export type RequestSeen = Pick<AuditedRequest, 'at' | 'endedAt' | 'kind' | 'url' | 'result'>;
 
 export const UNCHECKED = {
   'nothing-archived':
@@ -54,27 +54,27 @@ export const noFindings = (): Findings => ({ violations: [], count: 0, byKind: {
 
 export interface Found {
   readonly kind: ViolationKind;
-  readonly call: AuditedCall;
+  readonly request: AuditedRequest;
   readonly says: string;
-  readonly before?: AuditedCall;
+  readonly before?: AuditedRequest;
   readonly requiredMs?: number;
 }
 
-export const violate = (findings: Findings, { kind, call, says, before, requiredMs }: Found): void => {
+export const violate = (findings: Findings, { kind, request, says, before, requiredMs }: Found): void => {
   findings.count++;
   findings.byKind[kind] = (findings.byKind[kind] ?? 0) + 1;
   if (findings.violations.length >= VIOLATIONS_NAMED_MAX) return;
   findings.violations.push({
     kind,
-    site: call.site,
+    site: request.site,
     says,
-    call: seen(call),
+    request: seen(request),
     before: before ? seen(before) : null,
     requiredMs: requiredMs ?? null,
   });
 };
 
-const seen = ({ at, endedAt, kind, url, result }: AuditedCall): CallSeen => ({ at, endedAt, kind, url, result });
+const seen = ({ at, endedAt, kind, url, result }: AuditedRequest): RequestSeen => ({ at, endedAt, kind, url, result });
 
 export const leaveUnchecked = ({ unchecked }: Findings, reason: UncheckedReason): void =>
   void (unchecked[reason] = (unchecked[reason] ?? 0) + 1);

@@ -4,14 +4,14 @@ import { ROBOTS_TTL_MS } from '../../model/robots.ts';
 import { robotsDecision, robotsVerdict } from '../../politeness/robots.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { recordOf, type ArchivedRobots } from './archived-robots.ts';
-import type { AuditedCall } from './calls.ts';
+import type { AuditedRequest } from './requests.ts';
 import { leaveUnchecked, violate, type Findings, type UncheckedReason } from './findings.ts';
 import { timeOf } from './words.ts';
 
-/** The robots.txt files of a site's origins, as the calls of the site go by. */
+/** The robots.txt files of a site's origins, as the requests of the site go by. */
 export interface RobotsBook {
   readonly archived: Map<string, ArchivedRobots[]>;
-  /** The last call for it that brought rules, by origin, and what it brought if that is archived. */
+  /** The last request for a robots.txt that brought rules, by origin, and what it brought if that is archived. */
   readonly asked: Map<string, { readonly at: number; readonly brought: ArchivedRobots | null }>;
 }
 
@@ -26,16 +26,16 @@ export const keepArchived = ({ archived }: RobotsBook, robots: ArchivedRobots): 
 const archivedFor = ({ archived }: RobotsBook, origin: string, token: string): ArchivedRobots[] =>
   (archived.get(origin) ?? []).filter((one) => one.token === token);
 
-/** A call for robots.txt went by. Where it was in trouble, what was known before stays in force. */
-export const noteAsked = (book: RobotsBook, call: AuditedCall): void => {
-  const status = Number(call.result);
+/** A request for robots.txt went by. Where it was in trouble, what was known before stays in force. */
+export const noteAsked = (book: RobotsBook, request: AuditedRequest): void => {
+  const status = Number(request.result);
   if (!(status > 0) || robotsVerdict(status) === 'trouble') return;
-  const origin = originOf(call);
-  const same = archivedFor(book, origin, call.settings.productToken).filter(({ askedAt }) => askedAt === call.at);
-  book.asked.set(origin, { at: call.at, brought: same[0] ?? null });
+  const origin = originOf(request);
+  const same = archivedFor(book, origin, request.settings.productToken).filter(({ askedAt }) => askedAt === request.at);
+  book.asked.set(origin, { at: request.at, brought: same[0] ?? null });
 };
 
-export const originOf = ({ url }: Pick<AuditedCall, 'url'>): string => {
+export const originOf = ({ url }: Pick<AuditedRequest, 'url'>): string => {
   const address = canonicalize(url);
   return typeof address === 'string' ? '' : address.origin;
 };
@@ -44,56 +44,56 @@ export const originOf = ({ url }: Pick<AuditedCall, 'url'>): string => {
 export type Excuse = UncheckedReason | null;
 
 /**
- * Rules are a day old at the most when a visit looks at them; after that its call may wait for a name server and a
- * socket, and they count from the end of their own call.
+ * Rules are a day old at the most when a visit looks at them; after that its request may wait for a name server and a
+ * socket, and they count from the end of their own request.
  */
-const oldestFor = ({ at, settings }: AuditedCall): number => at - ROBOTS_TTL_MS - 2 * settings.timeoutMs - 1_000;
+const oldestFor = ({ at, settings }: AuditedRequest): number => at - ROBOTS_TTL_MS - 2 * settings.timeoutMs - 1_000;
 
 export const judgeRobots = (
   book: RobotsBook,
-  call: AuditedCall,
+  request: AuditedRequest,
   { findings, excuse }: { findings: Findings; excuse: Excuse },
 ): void => {
-  const address = canonicalize(call.url);
+  const address = canonicalize(request.url);
   if (typeof address === 'string') return;
   const { origin, path } = address;
-  const oldest = oldestFor(call);
+  const oldest = oldestFor(request);
   const asked = book.asked.get(origin);
-  const known = archivedFor(book, origin, call.settings.productToken);
-  const before = known.filter(({ at }) => at <= call.at);
+  const known = archivedFor(book, origin, request.settings.productToken);
+  const before = known.filter(({ at }) => at <= request.at);
   const newest = Math.max(asked?.at ?? -Infinity, ...before.map(({ at }) => at));
   if (newest < oldest) {
     if (excuse) return leaveUnchecked(findings, excuse);
     if (newest === -Infinity)
       return violate(findings, {
         kind: 'no-robots',
-        call,
-        says: `${call.url} was called at ${timeOf(call.at)}, and no robots.txt of ${origin} had been read before`,
+        request,
+        says: `${request.url} was requested at ${timeOf(request.at)}, and no robots.txt of ${origin} had been read before`,
       });
     return violate(findings, {
       kind: 'stale-robots',
-      call,
-      says: `${call.url} was called at ${timeOf(call.at)}, and the robots.txt of ${origin} had last been read at ${timeOf(newest)}, more than 24 hours before`,
+      request,
+      says: `${request.url} was requested at ${timeOf(request.at)}, and the robots.txt of ${origin} had last been read at ${timeOf(newest)}, more than 24 hours before`,
     });
   }
-  const fits = ({ digest }: ArchivedRobots): boolean => digest === call.rules;
+  const fits = ({ digest }: ArchivedRobots): boolean => digest === request.rules;
   const fresh = before.filter(({ at }) => at >= oldest).findLast(fits);
   if (!fresh && asked?.brought)
     return violate(findings, {
       kind: 'wrong-rules',
-      call,
-      says: `${call.url} was called at ${timeOf(call.at)} by rules with the digest "${call.rules}", and the robots.txt of ${origin} read at ${timeOf(asked.at)} has "${asked.brought.digest}"`,
+      request,
+      says: `${request.url} was requested at ${timeOf(request.at)} under rules with the digest "${request.rules}", and the robots.txt of ${origin} read at ${timeOf(asked.at)} has "${asked.brought.digest}"`,
     });
   // Its own robots.txt was lost with a killed visit: the one that the repeated visit read says the same, or nobody can
   // tell.
-  const matched = fresh ?? known.find((one) => one.at > call.at && fits(one));
+  const matched = fresh ?? known.find((one) => one.at > request.at && fits(one));
   if (!matched)
-    return leaveUnchecked(findings, call.settings.keep === 'none' ? 'nothing-archived' : (excuse ?? 'not-archived'));
+    return leaveUnchecked(findings, request.settings.keep === 'none' ? 'nothing-archived' : (excuse ?? 'not-archived'));
   const { allowed, rule } = robotsDecision(recordOf(matched), path);
   if (!allowed)
     violate(findings, {
       kind: 'forbidden',
-      call,
-      says: `${call.url} was called at ${timeOf(call.at)}, and the robots.txt of ${origin} forbids it (${rule})`,
+      request,
+      says: `${request.url} was requested at ${timeOf(request.at)}, and the robots.txt of ${origin} forbids it (${rule})`,
     });
 };

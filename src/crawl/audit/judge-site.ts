@@ -1,9 +1,9 @@
-/** The calls of one site, in order of time: do its visits keep their distance, and was each page allowed? */
+/** The requests of one site, in order of time: do its visits keep their distance, and was each page allowed? */
 
 import { CRAWL_DELAY_MAX_MS } from '../../politeness/pace.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
-import type { AuditedCall } from './calls.ts';
+import type { AuditedRequest } from './requests.ts';
 import { violate, type Findings } from './findings.ts';
 import { judgeRobots, newBook, noteAsked, originOf, type Excuse, type RobotsBook } from './judge-robots.ts';
 import { exactly, timeOf } from './words.ts';
@@ -14,7 +14,7 @@ import { exactly, timeOf } from './words.ts';
  */
 const CLOCKS_APART_MS = 10;
 
-/** What a call says of an address that did not answer, when another of the same host was tried after it. */
+/** The result of a request to an address that did not respond, when another of the same host was tried after it. */
 const UNREACHED = 'refused';
 
 /** Where a delay comes from. */
@@ -25,20 +25,20 @@ export interface Required {
 }
 
 interface VisitSeen {
-  readonly first: AuditedCall;
-  page: AuditedCall | null;
+  readonly first: AuditedRequest;
+  page: AuditedRequest | null;
 }
 
 export interface SiteCourse {
   readonly site: string;
   readonly book: RobotsBook;
   visit: VisitSeen | null;
-  /** When the last of its calls so far ended, as its process noted it, and which one that was. */
+  /** When the last request to the site so far ended, as its process noted it, and which one that was. */
   endedAt: number;
-  latest: AuditedCall | null;
+  latest: AuditedRequest | null;
   /**
-   * The same, with no call longer than it may be. A process that stood still notes an end when it wakes; meanwhile its
-   * lease ran out, and another may call.
+   * When the last request ended, had none been longer than it may be. A process that stood still notes an end when it
+   * wakes; meanwhile its lease ran out, and another process may visit the site.
    */
   heldUntil: number;
   visits: number;
@@ -61,69 +61,70 @@ export const beginSite = (site: string): SiteCourse => ({
   visits: 0,
 });
 
-/** The next call of the site. */
-export const judgeCall = (course: SiteCourse, call: AuditedCall, judging: Judging): void => {
+/** The next request of the site. */
+export const judgeRequest = (course: SiteCourse, request: AuditedRequest, judging: Judging): void => {
   const { findings } = judging;
-  if (course.visit?.first.visit === call.visit) goOn(course.visit, call, findings);
-  else begin(course, call, judging);
-  noteEnd(course, call);
-  if (call.kind !== 'follow') judgeSite(call, findings);
-  if (call.kind === 'robots') noteAsked(course.book, call);
-  if (isPage(call)) judgeRobots(course.book, call, judging);
+  if (course.visit?.first.visit === request.visit) goOn(course.visit, request, findings);
+  else begin(course, request, judging);
+  noteEnd(course, request);
+  if (request.kind !== 'follow') judgeSite(request, findings);
+  if (request.kind === 'robots') noteAsked(course.book, request);
+  if (isPage(request)) judgeRobots(course.book, request, judging);
 };
 
-const noteEnd = (course: SiteCourse, call: AuditedCall): void => {
-  if (call.endedAt === null) return;
-  course.heldUntil = Math.max(course.heldUntil, Math.min(call.endedAt, call.at + call.settings.timeoutMs));
-  if (call.endedAt <= course.endedAt) return;
-  course.endedAt = call.endedAt;
-  course.latest = call;
+const noteEnd = (course: SiteCourse, request: AuditedRequest): void => {
+  if (request.endedAt === null) return;
+  course.heldUntil = Math.max(course.heldUntil, Math.min(request.endedAt, request.at + request.settings.timeoutMs));
+  if (request.endedAt <= course.endedAt) return;
+  course.endedAt = request.endedAt;
+  course.latest = request;
 };
 
-const isPage = ({ kind }: AuditedCall): boolean => kind === 'page' || kind === 'sitemap';
+const isPage = ({ kind }: AuditedRequest): boolean => kind === 'page' || kind === 'sitemap';
 
 /** robots.txt, its redirects and one page are one visit. */
-const goOn = (visit: VisitSeen, call: AuditedCall, findings: Findings): void => {
-  if (!isPage(call)) return;
+const goOn = (visit: VisitSeen, request: AuditedRequest, findings: Findings): void => {
+  if (!isPage(request)) return;
   const { page } = visit;
-  if (page && (page.url !== call.url || page.result !== UNREACHED)) {
+  if (page && (page.url !== request.url || page.result !== UNREACHED)) {
     violate(findings, {
       kind: 'twice-in-visit',
-      call,
+      request,
       before: page,
-      says: `the visit that called ${page.url} at ${timeOf(page.at)} also called ${call.url}, at ${timeOf(call.at)}`,
+      says: `the visit that requested ${page.url} at ${timeOf(page.at)} also requested ${request.url}, at ${timeOf(request.at)}`,
     });
   }
-  visit.page = call;
+  visit.page = request;
 };
 
-const begin = (course: SiteCourse, call: AuditedCall, { findings, onGap }: Judging): void => {
+const begin = (course: SiteCourse, request: AuditedRequest, { findings, onGap }: Judging): void => {
   const before = course.visit;
   if (before) {
-    const required = requiredAfter(course, before, call);
-    const gapMs = call.at - before.first.at;
+    const required = requiredAfter(course, before, request);
+    const gapMs = request.at - before.first.at;
     onGap?.(gapMs, required);
     if (gapMs < required.ms) {
       violate(findings, {
         kind: 'gap',
-        call,
+        request,
         before: before.first,
         requiredMs: required.ms,
-        says: `${call.site} was visited at ${timeOf(before.first.at)} (${before.first.url}) and again ${exactly(gapMs)} later (${call.url}); ${exactly(required.ms)} were required: ${SOURCES[required.source]}`,
+        says: `${request.site} was visited at ${timeOf(before.first.at)} (${before.first.url}) and again ${exactly(gapMs)} later (${request.url}); ${exactly(required.ms)} were required: ${SOURCES[required.source]}`,
       });
     }
     const { latest } = course;
-    const [until, apartMs] = latest?.member === call.member ? [course.endedAt, 0] : [course.heldUntil, CLOCKS_APART_MS];
-    if (latest && call.at + apartMs < until) {
+    const [until, apartMs] =
+      latest?.member === request.member ? [course.endedAt, 0] : [course.heldUntil, CLOCKS_APART_MS];
+    if (latest && request.at + apartMs < until) {
       violate(findings, {
         kind: 'overlap',
-        call,
+        request,
         before: latest,
-        says: `${call.site} was visited at ${timeOf(call.at)} (${call.url}), ${exactly(until - call.at)} before the visit of ${timeOf(latest.at)} had ended (${latest.url})`,
+        says: `${request.site} was visited at ${timeOf(request.at)} (${request.url}), ${exactly(until - request.at)} before the visit of ${timeOf(latest.at)} had ended (${latest.url})`,
       });
     }
   }
-  course.visit = { first: call, page: isPage(call) ? call : null };
+  course.visit = { first: request, page: isPage(request) ? request : null };
   course.visits++;
 };
 
@@ -131,14 +132,14 @@ export const SOURCES: Readonly<Record<DelaySource, string>> = {
   configured: 'the delay that the crawl was set to',
   'crawl-delay': 'the Crawl-delay of its robots.txt',
   noted: 'the delay in force at the first of the two, as the crawler noted it',
-  kept: 'the delay that the crawler set itself after the first of the two, by the time that the site took to answer',
+  kept: 'the delay that the crawler set itself after the first of the two, from how long the site took to respond',
 };
 
 /**
  * The longest of what held between the two: recomputed where it can be, and never less than what the crawler itself
  * noted.
  */
-const requiredAfter = (course: SiteCourse, before: VisitSeen, next: AuditedCall): Required => {
+const requiredAfter = (course: SiteCourse, before: VisitSeen, next: AuditedRequest): Required => {
   const crawlDelayMs = crawlDelayIn(course.book, before.first) ?? 0;
   const candidates: Required[] = [
     { ms: Math.floor(before.first.settings.delayMs), source: 'configured' },
@@ -150,18 +151,18 @@ const requiredAfter = (course: SiteCourse, before: VisitSeen, next: AuditedCall)
 };
 
 /** What was read in a visit that was killed, or whose settlement was refused, is not in force. */
-const crawlDelayIn = (book: RobotsBook, call: AuditedCall): number | null => {
-  const brought = book.asked.get(originOf(call))?.brought;
+const crawlDelayIn = (book: RobotsBook, request: AuditedRequest): number | null => {
+  const brought = book.asked.get(originOf(request))?.brought;
   return brought && !brought.dead ? brought.crawlDelayMs : null;
 };
 
-const judgeSite = (call: AuditedCall, findings: Findings): void => {
-  const address = canonicalize(call.url);
+const judgeSite = (request: AuditedRequest, findings: Findings): void => {
+  const address = canonicalize(request.url);
   const site = typeof address === 'string' ? '' : siteOf(address.host);
-  if (site !== call.site)
+  if (site !== request.site)
     violate(findings, {
       kind: 'wrong-site',
-      call,
-      says: `${call.url} is of ${site || 'no site'}, but was called at ${timeOf(call.at)} by a visit to ${call.site}`,
+      request,
+      says: `${request.url} belongs to ${site || 'no site'}, but was requested at ${timeOf(request.at)} by a visit to ${request.site}`,
     });
 };

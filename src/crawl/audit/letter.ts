@@ -2,7 +2,7 @@
 
 import { writeDuration } from '../../lib/units.ts';
 import type { AuditReport } from '../audit.ts';
-import type { AuditedCall } from './calls.ts';
+import type { AuditedRequest } from './requests.ts';
 import { UNCHECKED, VIOLATIONS, type UncheckedReason, type ViolationKind } from './findings.ts';
 import { SOURCES } from './judge-site.ts';
 import type { RobotsQuoted, SiteTally } from './site-tally.ts';
@@ -16,14 +16,14 @@ export const letterOf = (
   { tally, findings, remarks, damage }: AuditReport & { readonly tally: SiteTally },
   { email }: LetterFrom,
 ): string[] => {
-  if (tally.calls === 0)
+  if (tally.requests === 0)
     return [
-      `No call to ${tally.site} is in the ledger of this crawl.`,
+      `No request to ${tally.site} is in the ledger of this crawl.`,
       ...remarks.map((text) => `Note: ${text}.`),
       ...damage.map((text) => `Note: ${text}.`),
     ];
   return [
-    `Calls of a crawler to ${tally.site}`,
+    `Requests from a crawler to ${tally.site}`,
     '',
     ...whoLines(tally, email),
     '',
@@ -33,20 +33,20 @@ export const letterOf = (
     ...violationLines(findings),
     ...[...remarks, ...damage].map((text) => `Note: ${text}.`),
     '',
-    ...callLines(tally),
+    ...requestLines(tally),
   ];
 };
 
-const whoLines = ({ site, calls, visits, byKind, userAgents, from, to }: SiteTally, email: string): string[] => [
-  `From ${timeOf(from)} to ${timeOf(to)} (UTC) this crawler made ${plural(calls, 'call')} to ${site}, in ${plural(visits, 'visit')}: ${kindsOf(byKind)}.`,
-  `It calls itself ${[...userAgents].map((name) => `"${name}"`).join(', and at other times ')}.`,
+const whoLines = ({ site, requests, visits, byKind, userAgents, from, to }: SiteTally, email: string): string[] => [
+  `From ${timeOf(from)} to ${timeOf(to)} (UTC) this crawler sent ${plural(requests, 'request')} to ${site}, in ${plural(visits, 'visit')}: ${kindsOf(byKind)}.`,
+  `Its User-Agent is ${[...userAgents].map((name) => `"${name}"`).join(', and at other times ')}.`,
   `Whoever runs it can be reached at ${email}.`,
 ];
 
 const kindsOf = (byKind: SiteTally['byKind']): string =>
   [
     `${byKind.robots} for robots.txt`,
-    ...(byKind.follow > 0 ? [`${byKind.follow} where robots.txt redirected to`] : []),
+    ...(byKind.follow > 0 ? [`${byKind.follow} to where robots.txt redirected`] : []),
     plural(byKind.page, 'page'),
     ...(byKind.sitemap > 0 ? [plural(byKind.sitemap, 'sitemap')] : []),
   ].join(', ');
@@ -54,8 +54,8 @@ const kindsOf = (byKind: SiteTally['byKind']): string =>
 type ByKind = Partial<Record<ViolationKind, number>>;
 
 const paceLines = ({ gaps, shortestGapMs, medianGapMs, required, delaysMs }: SiteTally, byKind: ByKind): string[] => {
-  const set = `The crawler is set to leave at least ${[...delaysMs].map(exactly).join(', and at other times ')} between the starts of two visits to a site, and longer where a Crawl-delay or a slow answer asks for it.`;
-  if (gaps === 0 || !required) return [set, 'There was one visit only, so there is no time between visits to tell of.'];
+  const set = `The crawler is set to leave at least ${[...delaysMs].map(exactly).join(', and at other times ')} between the starts of two visits to a site, and longer where a Crawl-delay or a slow response asks for it.`;
+  if (gaps === 0 || !required) return [set, 'There was one visit only, so there is no time between visits to report.'];
   const early = byKind.gap ?? 0;
   const overlaps = byKind.overlap ?? 0;
   return [
@@ -80,26 +80,26 @@ const robotsLines = (
 ): string[] => {
   const against = ROBOTS_VIOLATIONS.reduce((sum, kind) => sum + (byKind[kind] ?? 0), 0);
   const open = Object.entries(unchecked) as [UncheckedReason, number][];
-  const openCalls = open.reduce((sum, [, n]) => sum + n, 0);
+  const openRequests = open.reduce((sum, [, n]) => sum + n, 0);
   const pages = kinds.page + kinds.sitemap;
   return [
     ...robots.flatMap(quoteLines),
     ...(robots.length === 0 ? ['No robots.txt of this site is in the archive.'] : []),
     ...open.map(
-      ([reason, n]) => `For ${plural(n, 'call')} the robots decision could not be checked: ${UNCHECKED[reason]}.`,
+      ([reason, n]) => `For ${plural(n, 'request')} the robots decision could not be checked: ${UNCHECKED[reason]}.`,
     ),
     against > 0
-      ? `robots.txt was not followed in ${plural(against, 'call')}; they are listed below.`
-      : pages === openCalls
-        ? 'No page was called of which the rules could be checked.'
-        : `robots.txt was followed: each ${openCalls > 0 ? 'other ' : ''}page that was called is allowed by the rules that were in force.`,
+      ? `robots.txt was not followed in ${plural(against, 'request')}; they are listed below.`
+      : pages === openRequests
+        ? 'No page was requested whose rules could be checked.'
+        : `robots.txt was followed: each ${openRequests > 0 ? 'other ' : ''}page that was requested is allowed by the rules that were in force.`,
   ];
 };
 
 const quoteLines = ({ origin, times, readAt, crawlDelayMs, rules, moreRules, tooLarge }: RobotsQuoted): string[] => [
   `${origin}/robots.txt was read ${times === 1 ? 'once' : `${times} times`}, last at ${timeOf(readAt)}. ${
     tooLarge
-      ? 'Its rules for this crawler are too many to be read, so it calls nothing there.'
+      ? 'Its rules for this crawler are too many to be read, so it requests nothing there.'
       : rules === null
         ? 'It has no rules for this crawler, which allows everything.'
         : 'Its rules for this crawler:'
@@ -119,12 +119,12 @@ const violationLines = ({ violations, count }: AuditReport['findings']): string[
         ...(count > violations.length ? [`  and ${count - violations.length} more.`] : []),
       ];
 
-const callLines = ({ newest, calls }: SiteTally): string[] => [
-  calls > newest.length
-    ? `The last ${newest.length} calls (there were ${plural(calls - newest.length, 'more call')} before them):`
-    : 'All calls:',
-  ...newest.map(callText),
+const requestLines = ({ newest, requests }: SiteTally): string[] => [
+  requests > newest.length
+    ? `The last ${newest.length} requests (there were ${plural(requests - newest.length, 'more request')} before them):`
+    : 'All requests:',
+  ...newest.map(requestText),
 ];
 
-const callText = ({ at, kind, url, address, endedAt, result }: AuditedCall): string =>
+const requestText = ({ at, kind, url, address, endedAt, result }: AuditedRequest): string =>
   `  ${timeOf(at)}  ${kind === 'follow' ? 'robots' : kind}  ${url}  at ${address}: ${endedAt === null ? 'its end is not known' : `${result}, after ${exactly(endedAt - at)}`}`;

@@ -2,19 +2,19 @@
 
 import type { NoteKind } from '../../observe/ledger/format.ts';
 import { recordOf, type ArchivedRobots } from './archived-robots.ts';
-import type { AuditedCall } from './calls.ts';
+import type { AuditedRequest } from './requests.ts';
 import type { Required, SiteCourse } from './judge-site.ts';
 
-/** Calls that are listed one by one: the newest. */
-export const CALLS_LISTED_MAX = 1_000;
-/** Gaps kept for the median; of more, every second one, fourth one ... is. */
+/** Requests that are listed one by one: the newest. */
+export const REQUESTS_LISTED_MAX = 1_000;
+/** Gaps kept for the median; when there are more, only every second one, fourth one ... is kept. */
 const GAPS_KEPT_MAX = 100_000;
 /** Lines of a robots.txt that are quoted. */
 const RULES_QUOTED_MAX = 100;
 
 export interface SiteTally {
   readonly site: string;
-  calls: number;
+  requests: number;
   visits: number;
   readonly byKind: Record<NoteKind, number>;
   readonly userAgents: Set<string>;
@@ -22,7 +22,7 @@ export interface SiteTally {
   readonly delaysMs: Set<number>;
   from: number;
   to: number;
-  readonly newest: AuditedCall[];
+  readonly newest: AuditedRequest[];
   gaps: number;
   shortestGapMs: number;
   medianGapMs: number | null;
@@ -40,13 +40,13 @@ export interface RobotsQuoted {
   /** The rules for us, as lines of a robots.txt; null when it has none for us. */
   readonly rules: readonly string[] | null;
   readonly moreRules: number;
-  /** Its rules are over the ceiling, which forbids everything. */
+  /** The rules are over the ceiling, which forbids everything. */
   readonly tooLarge: boolean;
 }
 
 export interface Tallying {
   readonly tally: SiteTally;
-  onCall(call: AuditedCall): void;
+  onRequest(request: AuditedRequest): void;
   onGap(gapMs: number, required: Required): void;
   /** The site is over. */
   close(course: SiteCourse): void;
@@ -55,7 +55,7 @@ export interface Tallying {
 export const createTally = (site: string): Tallying => {
   const tally: SiteTally = {
     site,
-    calls: 0,
+    requests: 0,
     visits: 0,
     byKind: { robots: 0, follow: 0, page: 0, sitemap: 0 },
     userAgents: new Set(),
@@ -73,15 +73,15 @@ export const createTally = (site: string): Tallying => {
   let step = 1;
   return {
     tally,
-    onCall: (call) => {
-      tally.calls++;
-      tally.byKind[call.kind]++;
-      tally.userAgents.add(call.settings.userAgent);
-      tally.delaysMs.add(call.settings.delayMs);
-      tally.from = Math.min(tally.from, call.at);
-      tally.to = Math.max(tally.to, call.at);
-      tally.newest.push(call);
-      if (tally.newest.length >= 2 * CALLS_LISTED_MAX) tally.newest.splice(0, CALLS_LISTED_MAX);
+    onRequest: (request) => {
+      tally.requests++;
+      tally.byKind[request.kind]++;
+      tally.userAgents.add(request.settings.userAgent);
+      tally.delaysMs.add(request.settings.delayMs);
+      tally.from = Math.min(tally.from, request.at);
+      tally.to = Math.max(tally.to, request.at);
+      tally.newest.push(request);
+      if (tally.newest.length >= 2 * REQUESTS_LISTED_MAX) tally.newest.splice(0, REQUESTS_LISTED_MAX);
     },
     onGap: (gapMs, required) => {
       if (tally.gaps++ % step === 0) gaps.push(gapMs);
@@ -91,7 +91,7 @@ export const createTally = (site: string): Tallying => {
     },
     close: ({ visits, book }) => {
       tally.visits = visits;
-      tally.newest.splice(0, Math.max(0, tally.newest.length - CALLS_LISTED_MAX));
+      tally.newest.splice(0, Math.max(0, tally.newest.length - REQUESTS_LISTED_MAX));
       tally.medianGapMs = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? null;
       tally.robots = [...book.archived.values()].map(quoted);
     },

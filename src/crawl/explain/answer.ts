@@ -1,10 +1,10 @@
 /** The sentence that answers why a link was not crawled, or when it will be, or that it was. */
 
-import type { LinkView, OpenLink, SiteView } from '../../frontier/store.ts';
+import type { LinkView, OpenLink, SiteView } from '../../contract/views.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';
 import { FAILURES, type FailureCause } from '../../model/exchange.ts';
 import { ANSWERED_OUTCOMES, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../../model/outcome.ts';
-import type { PlacedPage } from '../../model/settlement.ts';
+import type { PageRow } from '../../model/page.ts';
 import type { Settings } from '../../model/settings.ts';
 import type { Found } from './found.ts';
 import { OPEN_REASONS } from './reasons.ts';
@@ -19,9 +19,9 @@ export const answerOf = (found: Found): string => {
   return `It is not known to this crawl: ${OPEN_REASONS.unknown}.`;
 };
 
-const settledAnswer = (page: PlacedPage, { origin, scope }: Found): string => {
+const settledAnswer = (page: PageRow, { origin, scope }: Found): string => {
   const { outcome, status, tries } = page;
-  const on = `on ${timeOf(page.at)}`;
+  const on = `on ${timeOf(page.time)}`;
   if (outcome.startsWith(FAILED)) {
     const said = page.detail ? ` (${page.detail})` : '';
     return `It was given up ${on} after ${triesOf(tries)}: ${FAILURES[outcome.slice(FAILED.length) as FailureCause]}${said}.`;
@@ -32,7 +32,7 @@ const settledAnswer = (page: PlacedPage, { origin, scope }: Found): string => {
     case 'redirected':
       return `It was visited ${on}: the server answered ${status} and leads to ${page.redirect}, which is a link of its own.`;
     case 'body-skipped':
-      return `It was visited ${on}, but what it answered is not text (${page.contentType || 'no type'}): only its head was kept.`;
+      return `It was visited ${on}, but the response is not text (${page.content_type || 'no type'}): only its head was kept.`;
     case 'client-error':
     case 'odd-status':
       return `It was visited ${on}, but the server answered ${status}.`;
@@ -67,13 +67,13 @@ const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
       return `It waits, but the crawl has all the pages it may have: --max-pages is ${writeCount(settings.maxPages ?? 0)}.`;
     case 'in-trouble':
       return (
-        `${waits} its site ${site.site}, which failed ${inARow(site.failures)}, is called again ${inTime(site.dueAt, found)}; ` +
+        `${waits} its site ${site.site}, which failed ${inARow(site.failures)}, is visited again ${inTime(site.dueAt, found)}; ` +
         `at ${settings.parkAfter} failures it is parked. ${placeOf(open)}.`
       );
     case 'waiting':
       return (
-        `${waits} its site ${site.site} may be called ${inTime(site.dueAt, found)}, and then every ${writeDuration(delayOf(site, settings))}. ` +
-        `${placeOf(open)}${open.ahead > 0 ? `; its turn comes ${turnOf(callAtOf(open, site, found)! - now, running)}` : ''}.`
+        `${waits} its site ${site.site} may be visited ${inTime(site.dueAt, found)}, and then every ${writeDuration(delayOf(site, settings))}. ` +
+        `${placeOf(open)}${open.ahead > 0 ? `; its turn comes ${turnOf(visitAtOf(open, site, found)! - now, running)}` : ''}.`
       );
     case 'robots-denied':
     case 'robots-too-large':
@@ -87,13 +87,15 @@ const hopeless = (state: LinkView['state']): string =>
   state === 'waiting' ? 'It waits, but will not be crawled' : `It is ${state}, and will not be crawled in any case`;
 
 const placeOf = ({ ahead }: OpenLink): string =>
-  ahead === 0 ? 'It is the next in line' : `${writeCount(ahead)} ${ahead === 1 ? 'link is' : 'links are'} before it`;
+  ahead === 0
+    ? 'It is the next in the queue'
+    : `${writeCount(ahead)} ${ahead === 1 ? 'link is' : 'links are'} before it`;
 
-/** A site that was never called has no delay of its own yet. */
+/** A site that was never visited has no delay of its own yet. */
 const delayOf = (site: SiteView, settings: Settings): number => Math.max(site.delayMs, settings.delayMs);
 
-/** When its turn comes, if the crawl runs, its site stays well and nothing goes before it. Null when it has none. */
-export const callAtOf = (
+/** When a link is visited, if the crawl runs, its site stays well and nothing goes before it. Null when it never is. */
+export const visitAtOf = (
   open: OpenLink,
   site: SiteView,
   { settings, now, reason }: Pick<Found, 'settings' | 'now' | 'reason'>,

@@ -1,8 +1,9 @@
 /** What an explanation starts from, and what was looked up for it. */
 
-import type { LinkView, Reader } from '../../frontier/store.ts';
+import type { LinkView } from '../../contract/views.ts';
+import type { StoredCrawl } from '../../contract/stored-crawl.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
-import type { PlacedPage } from '../../model/settlement.ts';
+import type { PageRow } from '../../model/page.ts';
 import type { Settings } from '../../model/settings.ts';
 import type { Address } from '../../url/canonical.ts';
 import type { ReasonName } from './reasons.ts';
@@ -13,7 +14,7 @@ export interface ExplainParts {
   /** As a person wrote it. */
   readonly url: string;
   readonly settings: Settings;
-  readonly reader: Reader;
+  readonly crawl: StoredCrawl;
   readonly now: number;
   /** Whether a process has the crawl open. */
   readonly running: boolean;
@@ -27,7 +28,7 @@ export interface RobotsAnswer {
   /** The line of robots.txt that decided; null when none did. */
   readonly line: number | null;
   readonly fetchedAt: number;
-  /** Older than a day: asked for again before the next visit. */
+  /** The rules are older than a day: they are requested again before the next visit. */
   readonly stale: boolean;
 }
 
@@ -39,10 +40,8 @@ export interface Found extends Omit<ExplainParts, 'url'> {
   readonly scope: ScopeAnswer | null;
   readonly robots: RobotsAnswer | null;
   /** What tells of the trouble of a site that is in trouble or parked. */
-  readonly lastFailure: PlacedPage | null;
-  /**
-   * The same when a robots.txt of the site could not be read: its own, or the one that the site's next call asks for.
-   */
+  readonly lastFailure: PageRow | null;
+  /** What tells of the trouble when a robots.txt of the site could not be read: its own, or that of its next visit. */
   readonly unread: RobotsRecord | null;
   readonly reason: ReasonName;
 }

@@ -1,6 +1,6 @@
 /** What else is worth knowing about a URL, and which command helps. */
 
-import { TRIES_MAX } from '../../frontier/store.ts';
+import { TRIES_MAX } from '../../contract/store.ts';
 import { writeCount } from '../../lib/units.ts';
 import { FAILURES, type FailureCause } from '../../model/exchange.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
@@ -30,27 +30,27 @@ const settledNotes = async (found: Found): Promise<string[]> => {
 };
 
 /** It failed before its tries were used up, and its other address is known: that is what becomes of a bare domain. */
-const isBareSeed = async ({ view: { page }, reason, address, reader }: Found): Promise<boolean> =>
+const isBareSeed = async ({ view: { page }, reason, address, crawl }: Found): Promise<boolean> =>
   page !== null &&
   reason.startsWith('failed-') &&
   page.via === '' &&
   page.tries < TRIES_MAX &&
   address.url.startsWith('https:') &&
-  (await reader.link(otherScheme(address.url), siteOf(address.host))).state !== 'unknown';
+  (await crawl.link(otherScheme(address.url), siteOf(address.host))).state !== 'unknown';
 
 const openNotes = ({ view, robots, origin, lastFailure, unread, reason }: Found): string[] => {
   const notes: string[] = [];
   const site = view.site!;
-  if (unread && unread.fetchedAt >= (lastFailure?.at ?? 0)) {
+  if (unread && unread.fetchedAt >= (lastFailure?.time ?? 0)) {
     notes.push(
-      `the last failure on record: robots.txt of ${unread.origin} ${unreadWhy(unread)}, on ${timeOf(unread.fetchedAt)}; until it can be read no page there is called`,
+      `the last failure on record: robots.txt of ${unread.origin} ${unreadWhy(unread)}, on ${timeOf(unread.fetchedAt)}; until it can be read, no page there is requested`,
     );
   } else if (lastFailure) {
     notes.push(
-      `the last failure on record: ${lastFailure.url}, ${lastFailure.outcome}${lastFailure.status === null ? '' : ` ${lastFailure.status}`}, on ${timeOf(lastFailure.at)}`,
+      `the last failure on record: ${lastFailure.url}, ${lastFailure.outcome}${lastFailure.status === null ? '' : ` ${lastFailure.status}`}, on ${timeOf(lastFailure.time)}`,
     );
   } else if (site.failures > 0 && !robots) {
-    notes.push(`robots.txt of ${origin} could not be read so far, and until it is no page there is called`);
+    notes.push(`robots.txt of ${origin} could not be read so far, and until it is, no page there is requested`);
   }
   if (reason === 'waiting' && site.crawlDelayMs >= site.delayMs && site.crawlDelayMs > 0)
     notes.push('its Crawl-delay sets the pace');
@@ -60,13 +60,13 @@ const openNotes = ({ view, robots, origin, lastFailure, unread, reason }: Found)
 const unreadWhy = ({ rules: cause }: RobotsRecord): string =>
   cause in FAILURES ? `was not to be had (${FAILURES[cause as FailureCause]})` : `answered ${cause}`;
 
-const unknownNotes = async ({ view, settings, scope, reader }: Found): Promise<string[]> => {
+const unknownNotes = async ({ view, settings, scope, crawl }: Found): Promise<string[]> => {
   const notes: string[] = [];
   const { site, lookedAt } = view;
   if (!site) notes.push('nothing of its site is known either');
   else if (lookedAt < site.waiting)
     notes.push(
-      `the line of its site was looked through for ${writeCount(lookedAt)} of ${writeCount(site.waiting)} links only`,
+      `the queue of its site was searched for ${writeCount(lookedAt)} of ${writeCount(site.waiting)} links only`,
     );
   if (scope) return notes;
   if (site && settings.maxWaitingPerSite != null && site.waiting >= settings.maxWaitingPerSite) {
@@ -82,7 +82,7 @@ const unknownNotes = async ({ view, settings, scope, reader }: Found): Promise<s
       `its site is ${site.state}, so ${writeCount(site.waiting)} of its links are not visited for now, and one of those pages may link to it`,
     );
   }
-  const { waiting } = await reader.census();
+  const { waiting } = await crawl.census();
   if (waiting > 0)
     notes.push(`${writeCount(waiting)} links still wait in this crawl, and one of those pages may link to it`);
   return notes;
@@ -121,7 +121,7 @@ const otherScheme = (url: string): string =>
  * Addresses that are easily taken for this one, and that the crawl knows: the other scheme, a slash at the end, www in
  * front.
  */
-const alike = async ({ address: { url, host }, reader, dir }: Found): Promise<string[]> => {
+const alike = async ({ address: { url, host }, crawl, dir }: Found): Promise<string[]> => {
   const both = [url, otherScheme(url)];
   const slashed = both.map((text) => (text.endsWith('/') ? text.slice(0, -1) : `${text}/`));
   const named = both.map((text) =>
@@ -131,6 +131,6 @@ const alike = async ({ address: { url, host }, reader, dir }: Found): Promise<st
     .map((text) => canonicalize(text))
     .flatMap((address) => (typeof address === 'string' ? [] : [address.url]));
   const others = [...new Set(candidates)].filter((candidate) => candidate !== url);
-  const views = await Promise.all(others.map((other) => reader.link(other, siteOf(host))));
+  const views = await Promise.all(others.map((other) => crawl.link(other, siteOf(host))));
   return others.filter((_, i) => views[i]!.state !== 'unknown').map((other) => `gossamer explain ${dir} ${other}`);
 };

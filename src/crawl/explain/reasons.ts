@@ -5,8 +5,8 @@ import type { OutcomeName } from '../../model/outcome.ts';
 /** The names for links that are not settled; a settled one has the name of its outcome. */
 export const OPEN_REASONS = {
   'under-visit': 'it is being visited, or was when the crawl ended',
-  waiting: 'it waits in the line of its site',
-  'in-trouble': 'it waits, and its site is called again only after a pause, because it failed',
+  waiting: 'it waits in the queue of its site',
+  'in-trouble': 'it waits, and its site is visited again only after a pause, because it failed',
   parked: 'its site failed too often in a row',
   held: 'its site has all the pages that --max-pages-per-site allows',
   'max-pages': 'it waits, and the crawl has all the pages that --max-pages allows',

@@ -1,7 +1,7 @@
 /** The index by which pywb finds pages in the archive: one line per response, sorted by key and time. */
 
 import { payloadDigest } from '../../archive/records.ts';
-import type { PlacedPage } from '../../model/settlement.ts';
+import { isArchived, type PageRow } from '../../model/page.ts';
 import { surtOf } from '../../url/surt.ts';
 
 /** What an index calls a body of which the server did not say what it is. */
@@ -10,19 +10,19 @@ const MIME_UNKNOWN = 'unk';
 const DIGEST_OF_NOTHING = payloadDigest(new Uint8Array(0));
 
 /** The line of a page whose response is archived; null for any other. ASCII, so that it sorts the same everywhere. */
-export const cdxjLine = (page: PlacedPage): string | null => {
-  const { place, url, status } = page;
-  if (place === null || status === null) return null;
+export const cdxjLine = (page: PageRow): string | null => {
+  const { url, status } = page;
+  if (!isArchived(page) || status === null) return null;
   const fields = {
     url,
-    mime: page.contentType.split(/[; ]/, 1)[0] || MIME_UNKNOWN,
+    mime: page.content_type.split(/[; ]/, 1)[0] || MIME_UNKNOWN,
     status: String(status),
     digest: (page.digest || DIGEST_OF_NOTHING).replace(/^sha1:/, ''),
-    length: String(place.length),
-    offset: String(place.offset),
-    filename: place.file,
+    length: String(page.warc_length),
+    offset: String(page.warc_offset),
+    filename: page.warc_file,
   };
-  return `${surtOf(url)} ${stampOf(page.at)} ${asciiJson(fields)}`;
+  return `${surtOf(url)} ${stampOf(page.time)} ${asciiJson(fields)}`;
 };
 
 /** `20261115204500`, as cut from the date of the record. */

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openRecordFile, type RecordFile, type WarcRecord } from '../../archive/reader.ts';
 import { LINKS_CUT, OUTLINK } from '../../archive/records.ts';
-import type { Place, PlacedPage } from '../../model/settlement.ts';
+import { isArchived, type WarcPlace, type PageRow } from '../../model/page.ts';
 
 export interface PageLinks {
   readonly urls: readonly string[];
@@ -30,15 +30,15 @@ export class PageRecords {
    * Where the page leads; none when it has no links, or they were not kept. Null when its file is not in this
    * directory.
    */
-  linksOf({ place }: PlacedPage): PageLinks | null {
-    if (place === null || place.groupLength === place.length) return NO_LINKS;
-    const record = this.#at(place, place.offset + place.length);
+  linksOf(page: PageRow): PageLinks | null {
+    if (!isArchived(page) || page.warc_group_length === page.warc_length) return NO_LINKS;
+    const record = this.#at(page, page.warc_offset + page.warc_length);
     return record && (record.headers['warc-type'] === 'metadata' ? linksIn(record) : NO_LINKS);
   }
 
   /** Whether the page's first record is its response, and not its text; null when its file is not in this directory. */
-  hasResponse(place: Place): boolean | null {
-    const record = this.#at(place, place.offset);
+  hasResponse(place: WarcPlace): boolean | null {
+    const record = this.#at(place, place.warc_offset);
     return record && record.headers['warc-type'] === 'response';
   }
 
@@ -48,7 +48,10 @@ export class PageRecords {
     open?.close();
   }
 
-  #at({ file, offset, groupLength }: Place, at: number): WarcRecord | null {
+  #at(
+    { warc_file: file, warc_offset: offset, warc_group_length: groupLength }: WarcPlace,
+    at: number,
+  ): WarcRecord | null {
     if (this.#elsewhere.has(file)) return null;
     if (file !== this.#file || this.#open === null) {
       this.close();

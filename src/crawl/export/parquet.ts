@@ -1,7 +1,8 @@
 /** Rows as a Parquet file, one group of rows after the other. */
 
 import type { ByteWriter as Bytes, ParquetWriter as Writer, SchemaElement } from 'hyparquet-writer';
-import type { Column, ColumnKind, Value } from './columns.ts';
+import type { ColumnKind } from '../../model/page.ts';
+import type { Column, Value } from './columns.ts';
 import type { Out } from './out.ts';
 
 export interface ParquetRows<Row> {

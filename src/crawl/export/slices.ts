@@ -1,11 +1,12 @@
 /** The settled pages of a crawl from the first to the last there is now, some at a time. */
 
 import { setImmediate } from 'node:timers/promises';
-import type { PageFilter, Reader } from '../../frontier/store.ts';
-import type { PlacedPage } from '../../model/settlement.ts';
+import type { PageFilter } from '../../contract/views.ts';
+import type { StoredCrawl } from '../../contract/stored-crawl.ts';
+import type { PageRow } from '../../model/page.ts';
 
 export interface Walk {
-  readonly reader: Reader;
+  readonly crawl: StoredCrawl;
   readonly filter: PageFilter;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ExportProgress) => void;
@@ -19,16 +20,16 @@ export interface ExportProgress {
 
 /** Each slice is one short read: a crawl that runs is not held up. The signal ends it between two of them. */
 export async function* slicesOf({
-  reader,
+  crawl,
   filter,
   signal,
   onProgress,
-}: Walk): AsyncGenerator<readonly PlacedPage[], void, undefined> {
-  const total = await reader.lastRow();
+}: Walk): AsyncGenerator<readonly PageRow[], void, undefined> {
+  const { end: total } = await crawl.pagesAfter(0, { limit: 0 });
   let left = filter.limit ?? Infinity;
   for (let row = 0; row < total && left > 0; ) {
     signal.throwIfAborted();
-    const slice = await reader.pagesAfter(row, { ...filter, limit: left });
+    const slice = await crawl.pagesAfter(row, { ...filter, limit: left });
     if (slice.row <= row) return;
     row = slice.row;
     left -= slice.pages.length;

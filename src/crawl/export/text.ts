@@ -26,6 +26,6 @@ export const csv: TextFormat = {
 };
 
 const cellOf = (kind: Column<never>['kind'], value: Value): string =>
-  cell(typeof value === 'boolean' ? String(value) : kind === 'time' ? isoOf(value) : value);
+  cell(typeof value === 'boolean' ? String(value) : kind === 'time' && value !== null ? isoOf(value) : value);
 
 const isoOf = (value: Value): string => new Date(value as number).toISOString();

@@ -1,10 +1,10 @@
 /** Carries the pieces of a crawl over, counts them, and sees that all came. */
 
 import { setImmediate } from 'node:timers/promises';
-import { StoreFault } from '../../frontier/store.ts';
+import { StoreFault } from '../../contract/fault.ts';
 import { settledTotal } from '../../model/census.ts';
 import { writeCount } from '../../lib/units.ts';
-import type { Piece } from '../../store/shared.ts';
+import type { Piece } from '../../contract/walk.ts';
 import type { Source } from './source.ts';
 
 export interface MoveProgress {
@@ -71,7 +71,7 @@ const count = (piece: Piece, came: Came): number => {
     case 'site':
       came.sites++;
       return 1;
-    case 'line':
+    case 'queue':
       came.links += piece.links.length;
       return piece.links.length;
     case 'pages':
@@ -116,7 +116,7 @@ const adapted = (piece: Piece, shiftMs: number, notes: CopyOptions['notes']): Pi
           };
     case 'tally':
       return { ...piece, notes: { ...piece.notes, ...notes } };
-    case 'line':
+    case 'queue':
     case 'pages':
       return piece;
     default:

@@ -1,10 +1,10 @@
 /** Where a crawl is and where it goes, from what a person said and what the environment adds. */
 
 import { UsageError } from '../../model/read-settings.ts';
-import { EMBEDDED, isSamePlace, kindOf, storeKind, withoutPassword } from '../../store/place.ts';
-import type { StoreStart } from '../../threads/messages.ts';
+import { EMBEDDED, isSameStore, isShared, storeKind, withoutPassword } from '../../store/address.ts';
+import type { StorePlace } from '../../store/options.ts';
 import type { Identity } from '../folder.ts';
-import { crawlNameOf, knownStore, memberOf, STORE_VARIABLE, storeStart } from '../store-place.ts';
+import { crawlNameOf, knownStore, STORE_VARIABLE, storePlace } from '../store-place.ts';
 
 /** The address of the store that a crawl is moved to, as GOSSAMER_STORE has that of the store it is in. */
 export const TARGET_VARIABLE = 'GOSSAMER_STORE_TO';
@@ -21,34 +21,34 @@ export interface Wanted {
 }
 
 export interface Places {
-  readonly from: StoreStart;
-  readonly to: StoreStart;
+  readonly from: StorePlace;
+  readonly to: StorePlace;
 }
 
 /** Throws a UsageError when what was asked for cannot be. */
 export const placesOf = (dir: string, identity: Identity, wanted: Wanted): Places => {
   const kept = identity.settings.store ?? EMBEDDED;
-  if (wanted.from !== undefined && !isSamePlace(checked(wanted.from, '--from'), kept)) {
-    throw new UsageError(`crawl "${dir}" is in ${kept}, not in ${withoutPassword(wanted.from)}: leave --from away`);
+  if (wanted.from !== undefined && !isSameStore(checked(wanted.from, '--from'), kept)) {
+    throw new UsageError(`crawl "${dir}" is in ${kept}, not in ${withoutPassword(wanted.from)}: omit --from`);
   }
   const { shards } = wanted;
   if (shards !== undefined && !(Number.isInteger(shards) && shards >= 1 && shards <= SHARDS_MAX)) {
     throw new UsageError(`--shards ${shards} cannot be: give a whole number from 1 to ${SHARDS_MAX}`);
   }
-  const from = storeStart(dir, identity, knownStore(kept, wanted.from));
+  const from = storePlace(dir, identity, knownStore(kept, wanted.from));
   const url = targetOf(wanted, from.url);
-  if (kindOf(url) === 'sqlite' && wanted.name !== undefined)
-    throw new UsageError('--name is for a crawl in Redis or PostgreSQL: leave it away');
-  const crawl = kindOf(url) === 'sqlite' ? from.crawl : crawlNameOf(wanted.name ?? identity.settings.name ?? '', dir);
-  return { from, to: { url, crawl, member: memberOf(identity), shards: shards ?? from.shards } };
+  if (!isShared(url) && wanted.name !== undefined)
+    throw new UsageError('--name is for a crawl in Redis or PostgreSQL: omit it');
+  const crawl = isShared(url) ? crawlNameOf(wanted.name ?? identity.settings.name ?? '', dir) : from.crawl;
+  return { from, to: { ...from, url, crawl, frontier: 'store', shards: shards ?? from.shards } };
 };
 
 /** Whether there is nothing to move. */
 export const isSame = ({ from, to }: Places): boolean => isSameCrawl(from, to) && from.shards === to.shards;
 
 /** Whether both are the same crawl in the same store. */
-export const isSameCrawl = (a: StoreStart, b: StoreStart): boolean =>
-  isSamePlace(a.url, b.url) && (kindOf(a.url) === 'sqlite' || a.crawl === b.crawl);
+export const isSameCrawl = (a: StorePlace, b: StorePlace): boolean =>
+  isSameStore(a.url, b.url) && (!isShared(a.url) || a.crawl === b.crawl);
 
 /** With another number of shards alone the crawl stays where it is. */
 const targetOf = ({ to, shards }: Wanted, from: string): string => {
@@ -63,7 +63,7 @@ const targetOf = ({ to, shards }: Wanted, from: string): string => {
   const told = [process.env[TARGET_VARIABLE], process.env[STORE_VARIABLE], from];
   return (
     told.find(
-      (text) => text !== undefined && storeKind(text) !== null && isSamePlace(text, url) && hasPassword(text),
+      (text) => text !== undefined && storeKind(text) !== null && isSameStore(text, url) && hasPassword(text),
     ) ?? url
   );
 };

@@ -1,109 +1,53 @@
 /** The crawl that is moved, as it lies in its store: stopped, and not changed. */
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { addDead } from '../../archive/dead-list.ts';
 import { openArchive } from '../../archive/files.ts';
-import type { Archive } from '../../archive/archive.ts';
-import { StoreFault } from '../../frontier/store.ts';
-import { anchorNow, createClock } from '../../lib/clock.ts';
-import type { ArchiveEnd, Census } from '../../model/census.ts';
+import { StoreFault } from '../../contract/fault.ts';
+import type { StoredCrawl } from '../../contract/stored-crawl.ts';
+import type { Piece } from '../../contract/walk.ts';
+import type { Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';
-import { kindOf } from '../../store/place.ts';
-import { openSharedCrawl, openSharedStore, type Piece, type SharedCrawl } from '../../store/shared.ts';
-import { isUnmade } from '../../store/sqlite/check.ts';
-import { lastMomentIn, piecesOf } from '../../store/sqlite/pieces.ts';
-import { openSqliteReader } from '../../store/sqlite/reader.ts';
-import { openSqliteStore } from '../../store/sqlite/store.ts';
-import type { StoreStart } from '../../threads/messages.ts';
+import { hasStore } from '../../store/files.ts';
+import { openStore, openStoredCrawl } from '../../store/open.ts';
+import type { LookOptions } from '../../store/options.ts';
 import { FILES } from '../folder.ts';
 import { checkNotMoved } from '../shared-notes.ts';
-import { sharedPlace } from '../store-place.ts';
+import { aheadOf } from './ahead.ts';
 
 export interface Source {
   readonly census: Census;
   /** How far its clock is ahead of this machine's, rather too little than too much. */
   readonly aheadMs: number;
-  pieces(): AsyncIterable<Piece> | Iterable<Piece>;
+  pieces(): AsyncIterable<Piece>;
   /** The state of the crawl now: nobody may have changed it meanwhile. */
   look(): Promise<Census>;
   close(): Promise<void>;
 }
 
-export interface SourceOptions {
-  readonly dir: string;
-  readonly from: StoreStart;
-  readonly say: (text: string) => void;
-}
-
-export const openSource = (options: SourceOptions): Promise<Source> =>
-  kindOf(options.from.url) === 'sqlite' ? openEmbedded(options) : openShared(options);
-
-const NOT_BEGUN = 'has no store yet: it was stopped before it began';
-
-const openEmbedded = async ({ dir, say }: SourceOptions): Promise<Source> => {
-  const path = join(dir, FILES.store);
-  if (!existsSync(path) || isUnmade(path))
-    throw new UsageError(`crawl "${dir}" ${NOT_BEGUN}; "gossamer resume ${dir}" begins it`);
-  const look = async (): Promise<Census> => {
-    const reader = openSqliteReader(path);
-    try {
-      return reader.census();
-    } finally {
-      reader.close();
-    }
-  };
-  const { leased } = await look();
-  if (leased > 0) {
-    // As a resume does; this directory is locked, so nobody is on these visits any more.
-    say(
-      `the crawl was killed: ${leased === 1 ? 'a link that was' : `${leased} links that were`} under way ${leased === 1 ? 'waits' : 'wait'} again`,
+export const openSource = async (from: LookOptions): Promise<Source> => {
+  const { dir, say } = from;
+  if (!hasStore(dir, from.url))
+    throw new UsageError(
+      `crawl "${dir}" has no store yet: it was stopped before it began; "gossamer resume ${dir}" begins it`,
     );
-    await openSqliteStore({
-      path,
-      clock: (notBeforeMs) => createClock(anchorNow(notBeforeMs)),
-      archive: archiveOf(dir),
-    }).close();
-  }
-  return {
-    census: await look(),
-    aheadMs: Math.max(0, lastMomentIn(path) - createClock().now()),
-    look,
-    pieces: () => piecesOf(path),
-    close: async () => {},
-  };
-};
-
-/** Opening it cuts what was not settled. */
-const archiveOf =
-  (dir: string) =>
-  (settled: ArchiveEnd): Archive =>
-    openArchive({ dir: join(dir, FILES.warc), settled, warcinfo: unused, stamp: unused });
-
-const unused = (): never => {
-  throw new Error('a move appends no record');
-};
-
-const openShared = async ({ dir, from, say }: SourceOptions): Promise<Source> => {
-  const rows = { member: from.member, rowsPath: join(dir, FILES.rows) };
-  const place = sharedPlace(from, say);
-  const crawl = await openSharedCrawl(place);
+  const crawl = await openStoredCrawl(from);
   try {
-    await checkNotMoved(crawl, place);
-    await freeOwn({ dir, from, say });
-    const look = (): Promise<Census> => censusIn(crawl, rows.rowsPath);
-    const census = await look();
-    if (census.leased > 0) {
-      throw new StoreFault(
-        `${census.leased} links of the crawl "${from.crawl}" are leased by other members`,
-        'stop them; the leases of those that died end by themselves within minutes',
+    await checkNotMoved(crawl, from);
+    const { leased } = await crawl.census();
+    if (leased > 0) {
+      await freeOwn(from);
+      await checkFree(crawl, from);
+      say(
+        `the crawl was killed: ${leased === 1 ? 'a link that was under way waits' : 'links that were under way wait'} again`,
       );
     }
+    const { census, leastMs } = await aheadOf(crawl);
     return {
       census,
-      aheadMs: census.now - createClock().now(),
-      look,
-      pieces: () => crawl.pieces(rows),
+      aheadMs: leastMs,
+      look: () => crawl.census(),
+      pieces: () => piecesOf(crawl),
       close: () => crawl.close(),
     };
   } catch (error) {
@@ -112,14 +56,13 @@ const openShared = async ({ dir, from, say }: SourceOptions): Promise<Source> =>
   }
 };
 
-/** Opening frees what this member had leased when it died, and takes back what was not settled. */
-const freeOwn = async ({ dir, from, say }: SourceOptions): Promise<void> => {
-  const store = await openSharedStore({
+/** As a resume does: opening frees what this member had leased when it died, and takes back what was not settled. */
+const freeOwn = async (from: LookOptions): Promise<void> => {
+  const { dir } = from;
+  const store = await openStore({
     ...from,
-    say,
     clock: null,
-    rowsPath: join(dir, FILES.rows),
-    archive: archiveOf(dir),
+    archive: (settled) => openArchive({ dir: join(dir, FILES.warc), settled, warcinfo: unused, stamp: unused }),
     dead: (records) =>
       addDead(
         dir,
@@ -129,12 +72,54 @@ const freeOwn = async ({ dir, from, say }: SourceOptions): Promise<void> => {
   await store.close();
 };
 
-/** The state of a crawl in a shared store. */
-export const censusIn = async (crawl: SharedCrawl, rowsPath: string): Promise<Census> => {
-  const reader = crawl.reader(rowsPath);
-  try {
-    return await reader.census();
-  } finally {
-    await reader.close();
+const unused = (): never => {
+  throw new Error('a move appends no record');
+};
+
+const checkFree = async (crawl: StoredCrawl, from: LookOptions): Promise<void> => {
+  const { leased } = await crawl.census();
+  if (leased === 0) return;
+  throw new StoreFault(
+    `${leased} links of the crawl "${from.crawl}" are leased by other members`,
+    'stop them; the leases of those that died end by themselves within minutes',
+  );
+};
+
+/** Nothing is left behind in silence: what cannot be read ends the move. */
+async function* piecesOf(crawl: StoredCrawl): AsyncGenerator<Piece, void, undefined> {
+  for await (const found of crawl.walk(['sites', 'robots', 'pages', 'tally'])) {
+    switch (found.kind) {
+      case 'wrong':
+        throw damaged(found.says);
+      case 'broken':
+        throw damaged(`the queue of the site "${found.site}" is broken: ${found.says}`);
+      case 'site':
+        if (found.leased !== null) throw damaged(`a link of the site "${found.site}" is leased`);
+        yield found;
+        break;
+      case 'tally':
+        checkAlone(found.elsewhere);
+        yield found;
+        break;
+      case 'seen':
+        break;
+      case 'queue':
+      case 'robots':
+      case 'pages':
+        yield found;
+        break;
+      default:
+        found satisfies never;
+    }
   }
+}
+
+const damaged = (says: string): StoreFault => new StoreFault(says, 'check the crawl by "gossamer verify"');
+
+const checkAlone = (elsewhere: readonly string[]): void => {
+  if (elsewhere.length === 0) return;
+  throw new StoreFault(
+    `the crawl has pages whose rows or archive are not in this directory, but with ${elsewhere.join(', ')}`,
+    'a crawl that several directories took part in stays where it is',
+  );
 };

@@ -8,17 +8,16 @@ import { join } from 'node:path';
 import { archiveFiles, serialOf } from '../../archive/files.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
-import type { PlacedRow } from '../../store/sqlite/check.ts';
 import { joinSpans, type DeadSpan } from '../../archive/dead-list.ts';
 import type { Finder } from './damage.ts';
-import { createPageCursor, type PageCursor } from './page-cursor.ts';
+import { createPageCursor, type PageCursor, type PlacedPage } from './page-cursor.ts';
 import { walkFile, type ArchivePlan, type FileFigures } from './walk-file.ts';
 
 export interface ArchiveOptions {
   /** `<crawl>/warc`. */
   readonly dir: string;
   /** Pages that have a place, in the order of the archive. */
-  readonly rows: Iterator<PlacedRow>;
+  readonly pages: AsyncIterator<PlacedPage>;
   readonly settled: ArchiveEnd;
   /** What an earlier repair gave up. */
   readonly dead: readonly DeadSpan[];
@@ -43,7 +42,7 @@ interface DiskFile {
   readonly size: number;
 }
 
-interface Course extends ArchiveOptions {
+interface Checking extends Omit<ArchiveOptions, 'pages'> {
   readonly endSerial: number;
   readonly pages: PageCursor;
   readonly plan: ArchivePlan;
@@ -61,11 +60,11 @@ export const checkArchive = async (options: ArchiveOptions): Promise<ArchiveRepo
   const endSerial = settled.file === '' ? -1 : (serialOf(settled.file) ?? -1);
   const all = filesIn(options.dir);
   const files = all.filter(({ serial }) => serial <= endSerial);
-  const course: Course = {
+  const checking: Checking = {
     ...options,
     endSerial,
     files,
-    pages: createPageCursor(options.rows),
+    pages: createPageCursor(options.pages),
     plan: { pagesBack: new Set(), urlsBack: new Set(), dead: [] },
     total: files.reduce((sum, file) => sum + limitOf(file, settled), 0),
     openings: new Map(),
@@ -75,18 +74,18 @@ export const checkArchive = async (options: ArchiveOptions): Promise<ArchiveRepo
   };
   const later = all.filter(({ serial }) => serial > endSerial);
   if (later.length > 0) found.leave(`${later.map(({ name }) => name).join(', ')}: begun after the settled end`);
-  await walkAll(course);
-  reportGaps(course);
-  const end = endOf(course);
-  course.plan.dead = course.plan.dead.filter((span) => !isAfter(span, end));
+  await walkAll(checking);
+  reportGaps(checking);
+  const end = endOf(checking);
+  checking.plan.dead = checking.plan.dead.filter((span) => !isAfter(span, end));
   return {
     files: files.length,
-    bytes: course.total,
-    records: course.records,
+    bytes: checking.total,
+    records: checking.records,
     end,
-    plan: course.plan,
+    plan: checking.plan,
     archivedBytes: files.reduce(
-      (sum, file) => sum + Math.max(0, limitOf(file, end) - (course.openings.get(file.name) ?? 0)),
+      (sum, file) => sum + Math.max(0, limitOf(file, end) - (checking.openings.get(file.name) ?? 0)),
       0,
     ),
   };
@@ -101,25 +100,25 @@ const limitOf = ({ name, serial, size }: DiskFile, end: ArchiveEnd): number => {
   return serial > (serialOf(end.file) ?? -1) ? 0 : size;
 };
 
-/** Whether this stretch lies behind the end, where the archive will be written again. */
+/** Whether this stretch lies after the end, where the archive will be written again. */
 export const isAfter = ({ file, offset }: Pick<DeadSpan, 'file' | 'offset'>, end: ArchiveEnd): boolean =>
   file === end.file ? offset >= end.bytes : (serialOf(file) ?? -1) > (serialOf(end.file) ?? -1);
 
 /** Files and pages side by side, both in the order of the names of files. */
-const walkAll = async (course: Course): Promise<void> => {
-  const { files, pages } = course;
-  for (let i = 0; i < files.length || pages.nextFile() !== null; ) {
+const walkAll = async (checking: Checking): Promise<void> => {
+  const { files, pages } = checking;
+  for (let i = 0; i < files.length || (await pages.nextFile()) !== null; ) {
     const file = files[i];
-    const wanted = pages.nextFile();
+    const wanted = await pages.nextFile();
     if (file && (wanted === null || file.name <= wanted)) {
-      await walkOne(course, file);
+      await walkOne(checking, file);
       i++;
-    } else strayPages(course, wanted!);
+    } else await strayPages(checking, wanted!);
   }
 };
 
-const walkOne = async (course: Course, file: DiskFile): Promise<void> => {
-  const { dir, settled, found, pages, plan, total } = course;
+const walkOne = async (checking: Checking, file: DiskFile): Promise<void> => {
+  const { dir, settled, found, pages, plan, total } = checking;
   const { name, size } = file;
   if (name === settled.file && size < settled.bytes) {
     found.add({
@@ -138,22 +137,22 @@ const walkOne = async (course: Course, file: DiskFile): Promise<void> => {
     pages,
     found,
     plan,
-    dead: joinSpans(course.dead.filter((span) => span.file === name && span.bytes > 0)),
-    onProgress: (_, bytes) => course.onProgress((course.done += bytes), total),
+    dead: joinSpans(checking.dead.filter((span) => span.file === name && span.bytes > 0)),
+    onProgress: (_, bytes) => checking.onProgress((checking.done += bytes), total),
   });
-  course.records += figures.records;
-  course.openings.set(name, figures.openingBytes);
+  checking.records += figures.records;
+  checking.openings.set(name, figures.openingBytes);
 };
 
 /** Pages of a file that is not there, or that comes after the settled end. */
-const strayPages = (course: Course, file: string): void => {
-  const { found, plan, pages, endSerial } = course;
+const strayPages = async (checking: Checking, file: string): Promise<void> => {
+  const { found, plan, pages, endSerial } = checking;
   const serial = serialOf(file);
   const isLater = serial !== null && serial > endSerial;
-  if (!isLater) missingFile(course, file);
-  if (serial !== null) course.reported.add(serial);
+  if (!isLater) missingFile(checking, file);
+  if (serial !== null) checking.reported.add(serial);
   const why = isLater ? 'it comes after the settled end of the archive' : 'the file is missing';
-  for (const { id, url, offset } of pages.takeAll(file)) {
+  for await (const { row, url, offset } of pages.takeAll(file)) {
     found.add({
       kind: 'record-missing',
       file,
@@ -161,29 +160,32 @@ const strayPages = (course: Course, file: string): void => {
       url,
       says: `${file} offset ${offset}: the record of ${url} is not there: ${why}`,
     });
-    plan.pagesBack.add(id);
+    plan.pagesBack.add(row);
   }
 };
 
-const missingFile = ({ found, plan }: Course, file: string): void => {
+const missingFile = ({ found, plan }: Checking, file: string): void => {
   found.add({ kind: 'file-missing', file, says: `${file} is missing, though its pages are settled` });
   plan.dead.push({ file, offset: 0, bytes: 0, why: 'the file is gone' });
 };
 
 /** Every number up to the last has a file, also where no page tells of it. */
-const reportGaps = (course: Course): void => {
-  const { endSerial, settled, files } = course;
-  const there = new Set([...files.map(({ serial }) => serial), ...course.reported]);
-  for (const { file, bytes } of course.dead)
+const reportGaps = (checking: Checking): void => {
+  const { endSerial, settled, files } = checking;
+  const there = new Set([...files.map(({ serial }) => serial), ...checking.reported]);
+  for (const { file, bytes } of checking.dead)
     if (bytes === 0) there.add(Number(/-(\d+)\.warc\.gz$/.exec(file)?.[1] ?? -1));
   for (let serial = 0; serial <= endSerial; serial++) {
     if (there.has(serial)) continue;
-    missingFile(course, serial === endSerial ? settled.file : `gossamer-*-${String(serial).padStart(5, '0')}.warc.gz`);
+    missingFile(
+      checking,
+      serial === endSerial ? settled.file : `gossamer-*-${String(serial).padStart(5, '0')}.warc.gz`,
+    );
   }
 };
 
-/** The archive goes on behind its last sound record: damage that reaches the settled end is cut off, not listed. */
-const endOf = ({ settled, files, plan, dead }: Course): ArchiveEnd => {
+/** The archive goes on after its last sound record: damage that reaches the settled end is cut off, not listed. */
+const endOf = ({ settled, files, plan, dead }: Checking): ArchiveEnd => {
   if (settled.file === '') return settled;
   const last = files.find(({ name }) => name === settled.file);
   if (last) {

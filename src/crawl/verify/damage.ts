@@ -3,8 +3,8 @@
 export const DAMAGES = {
   identity: 'crawl.json cannot be read',
   seeds: 'seeds.txt cannot be read, or is shorter than what was loaded from it',
-  database: 'the database file is damaged',
-  row: 'a row of the database contradicts the others',
+  database: 'the database is damaged',
+  row: 'a row of the store contradicts the others',
   'file-missing': 'an archive file is not there',
   'file-short': 'an archive file ends before its settled end',
   'record-damaged': 'a record of the archive cannot be read',
@@ -15,9 +15,9 @@ export const DAMAGES = {
   'link-twice': 'a link is in two states',
   'link-unseen': 'a link is missing in the log of known URLs',
   'link-lost': 'a known URL is in no state',
-  'line-broken': 'the line of a site is not whole',
+  'queue-broken': 'the queue of a site is not whole',
   counter: 'a counter differs from the rows',
-  store: 'the store in Redis or PostgreSQL contradicts itself',
+  store: 'the store contradicts itself',
 } as const;
 
 export type DamageKind = keyof typeof DAMAGES;
@@ -26,9 +26,10 @@ export type DamageKind = keyof typeof DAMAGES;
 const BEYOND_REPAIR: Readonly<Partial<Record<DamageKind, string>>> = {
   identity: 'restore crawl.json from a copy',
   database:
-    'restore crawl.db from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
-  store: 'restore the store from a copy of the server',
-  row: 'restore crawl.db from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
+    'restore the store from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
+  store:
+    'restore the store from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
+  row: 'restore the store from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
 };
 
 export interface Damage {
@@ -62,7 +63,8 @@ export interface Finder extends Found {
   leave(text: string): void;
 }
 
-export const createFinder = (): Finder => {
+/** `advice` for all damage, where nothing can be repaired. */
+export const createFinder = (always?: string): Finder => {
   const named: Damage[] = [];
   const byKind: Partial<Record<DamageKind, number>> = {};
   const advice = new Set<string>();
@@ -81,7 +83,7 @@ export const createFinder = (): Finder => {
     add: (damage) => {
       count++;
       byKind[damage.kind] = (byKind[damage.kind] ?? 0) + 1;
-      const cure = damage.advice ?? BEYOND_REPAIR[damage.kind];
+      const cure = damage.advice ?? BEYOND_REPAIR[damage.kind] ?? always;
       if (cure !== undefined) advice.add(cure);
       if (named.length < DAMAGE_NAMED_MAX) named.push(cure === undefined ? damage : { ...damage, advice: cure });
     },

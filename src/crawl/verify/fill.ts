@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { ArchiveFault, systemCode } from '../../archive/archive.ts';
 import { FILLER_BYTES_MIN, fillers } from '../../archive/filler.ts';
 import { readRecords } from '../../archive/reader.ts';
-import { placedPages, type Checked } from '../../store/sqlite/check.ts';
 import { joinSpans, type DeadSpan } from '../../archive/dead-list.ts';
+import type { PlacedPage } from './page-cursor.ts';
 
 export interface Stretch {
   readonly path: string;
@@ -33,11 +33,15 @@ export const needsFiller = ({ path, from, to }: Stretch): boolean => {
  * How many stretches were filled. They are on the list already, so one that is filled by half when the process ends
  * is found and filled again. Nothing that a page points to is written over, whatever the list says.
  */
-export const fillDead = (dir: string, checked: Checked, dead: readonly DeadSpan[]): number => {
+export const fillDead = async (
+  dir: string,
+  pages: () => AsyncIterable<PlacedPage>,
+  dead: readonly DeadSpan[],
+): Promise<number> => {
   const wanted = joinSpans(dead).filter(
     ({ file, offset, bytes }) => bytes > 0 && needsFiller(stretchOf(dir, { file, offset, bytes })),
   );
-  const free = wanted.length === 0 ? [] : withoutPages(checked, wanted);
+  const free = wanted.length === 0 ? [] : await withoutPages(pages(), wanted);
   for (const span of free) fill(stretchOf(dir, span), span.file);
   return free.length;
 };
@@ -59,10 +63,10 @@ const sizeOf = (path: string): number => {
   }
 };
 
-const withoutPages = (checked: Checked, spans: readonly DeadSpan[]): DeadSpan[] => {
+const withoutPages = async (pages: AsyncIterable<PlacedPage>, spans: readonly DeadSpan[]): Promise<DeadSpan[]> => {
   const byFile = Map.groupBy(spans, ({ file }) => file);
   const taken = new Set<DeadSpan>();
-  for (const { file, offset, groupLength } of placedPages(checked, true)) {
+  for await (const { file, offset, groupLength } of pages) {
     const inFile = byFile.get(file) ?? [];
     for (let i = firstEndingAfter(inFile, offset); i < inFile.length && inFile[i]!.offset < offset + groupLength; i++)
       taken.add(inFile[i]!);

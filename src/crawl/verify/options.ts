@@ -7,7 +7,7 @@ export interface VerifyOptions {
 }
 
 export interface VerifyProgress {
-  readonly phase: 'database' | 'links' | 'archive' | 'repair';
+  readonly phase: 'store' | 'links' | 'archive' | 'repair';
   readonly done: number;
   readonly total: number;
   readonly unit: 'bytes' | 'links';

@@ -1,30 +1,62 @@
-/** The settled pages in the order of the archive, taken one file and one offset at a time. */
+/** The settled pages of an archive in its order, taken one file and one offset at a time. */
 
-import type { PlacedRow } from '../../store/sqlite/check.ts';
+import type { ArchivedRow } from '../../model/page.ts';
+
+/** A settled page with its place, as far as the archive can confirm it. */
+export interface PlacedPage {
+  readonly row: number;
+  readonly url: string;
+  readonly digest: string;
+  readonly file: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly groupLength: number;
+}
+
+export const placedPage = (page: ArchivedRow & { readonly row: number }): PlacedPage => ({
+  row: page.row,
+  url: page.url,
+  digest: page.digest,
+  file: page.warc_file,
+  offset: page.warc_offset,
+  length: page.warc_length,
+  groupLength: page.warc_group_length,
+});
 
 export interface PageCursor {
   /** The file of the next page; null after the last. */
-  nextFile(): string | null;
+  nextFile(): Promise<string | null>;
   /** The next page of this file; null when there is none. */
-  peek(file: string): PlacedRow | null;
-  takeAt(file: string, offset: number): PlacedRow[];
-  takeBefore(file: string, offset: number): Iterable<PlacedRow>;
-  takeAll(file: string): Iterable<PlacedRow>;
+  peek(file: string): Promise<PlacedPage | null>;
+  takeAt(file: string, offset: number): Promise<PlacedPage[]>;
+  takeBefore(file: string, offset: number): AsyncIterable<PlacedPage>;
+  takeAll(file: string): AsyncIterable<PlacedPage>;
 }
 
-export const createPageCursor = (rows: Iterator<PlacedRow>): PageCursor => {
-  let next = rows.next();
-  const peek = (file: string): PlacedRow | null => (!next.done && next.value.file === file ? next.value : null);
-  function* takeWhile(file: string, isWanted: (page: PlacedRow) => boolean): Generator<PlacedRow> {
-    for (let page = peek(file); page !== null && isWanted(page); page = peek(file)) {
-      next = rows.next();
+export const createPageCursor = (placed: AsyncIterator<PlacedPage>): PageCursor => {
+  let next: IteratorResult<PlacedPage> | null = null;
+  const look = async (): Promise<PlacedPage | null> => {
+    next ??= await placed.next();
+    return next.done ? null : next.value;
+  };
+  const peek = async (file: string): Promise<PlacedPage | null> => {
+    const page = await look();
+    return page?.file === file ? page : null;
+  };
+  async function* takeWhile(file: string, isWanted: (page: PlacedPage) => boolean): AsyncGenerator<PlacedPage> {
+    for (let page = await peek(file); page !== null && isWanted(page); page = await peek(file)) {
+      next = null;
       yield page;
     }
   }
   return {
-    nextFile: () => (next.done ? null : next.value.file),
+    nextFile: async () => (await look())?.file ?? null,
     peek,
-    takeAt: (file, offset) => [...takeWhile(file, (page) => page.offset === offset)],
+    takeAt: async (file, offset) => {
+      const pages: PlacedPage[] = [];
+      for await (const page of takeWhile(file, (one) => one.offset === offset)) pages.push(page);
+      return pages;
+    },
     takeBefore: (file, offset) => takeWhile(file, (page) => page.offset < offset),
     takeAll: (file) => takeWhile(file, () => true),
   };

@@ -1,63 +1,54 @@
-/** What a survey of the rows found, in sentences, and what a repair would do about it. */
+/** What a survey of the store found, in sentences, and what a repair would do about it. */
 
-import type { RepairPlan } from '../../store/sqlite/repair.ts';
-import type { RowFault, Survey } from '../../store/sqlite/survey.ts';
-import type { Tally } from '../../store/sqlite/tally.ts';
 import { writeCount } from '../../lib/units.ts';
-import type { Finder } from './damage.ts';
+import type { DamageKind, Finder } from './damage.ts';
+import type { Fault, Survey } from './survey.ts';
 
 /** The part of the plan that concerns rows; filled as faults are told. */
 export interface RowPlan {
   readonly pagesBack: Set<number>;
   readonly pagesGone: Set<number>;
-  readonly lines: Set<number>;
-  orphanBlocks: RepairPlan['orphanBlocks'];
+  readonly queues: Set<string>;
+  strayBlocks: boolean;
 }
 
-export const tellRows = (rows: Survey, tally: Tally, found: Finder): RowPlan => {
-  const plan: RowPlan = {
-    pagesBack: new Set(),
-    pagesGone: new Set(),
-    lines: new Set(),
-    orphanBlocks: rows.orphanBlocks.length + rows.orphanPacks.length > 0,
-  };
-  for (const fault of rows.faults) tellFault(fault, found, plan);
-  for (const id of rows.orphanBlocks)
-    found.add({ kind: 'line-broken', says: `block ${id} of waiting links is in no line` });
-  for (const id of rows.orphanPacks)
-    found.add({ kind: 'line-broken', says: `pack ${id} of block numbers is in no line` });
-  if (rows.lost.size > 0) {
+export const tellRows = ({ census, tally, lost, repeated }: Survey, found: Finder): void => {
+  if (lost.size > 0 && tally.elsewhere.length === 0) {
     found.add({
       kind: 'link-lost',
-      says: `${writeCount(rows.lost.size)} known ${rows.lost.size === 1 ? 'URL is' : 'URLs are'} neither waiting nor leased, parked, held or settled`,
+      says: `${writeCount(lost.size)} known ${lost.size === 1 ? 'URL is' : 'URLs are'} neither waiting nor leased, parked, held or settled`,
     });
   }
-  if (rows.repeated > 0)
-    found.add({ kind: 'link-unseen', says: `the log of known URLs has ${writeCount(rows.repeated)} of them twice` });
-  tellCounters(rows, tally, found);
-  if (tally.leased > 0) found.leave(`${writeCount(tally.leased)} leased ${tally.leased === 1 ? 'link' : 'links'}`);
+  if (repeated > 0)
+    found.add({ kind: 'link-unseen', says: `the log of known URLs has ${writeCount(repeated)} of them twice` });
+  if (census.leased > 0) found.leave(`${writeCount(census.leased)} leased ${census.leased === 1 ? 'link' : 'links'}`);
+};
+
+export const tellFaults = (faults: readonly Fault[], found: Finder): RowPlan => {
+  const plan: RowPlan = { pagesBack: new Set(), pagesGone: new Set(), queues: new Set(), strayBlocks: false };
+  for (const fault of faults) tell(fault, found, plan);
   return plan;
 };
 
-const tellFault = (fault: RowFault, found: Finder, plan: RowPlan): void => {
+const tell = (fault: Fault, found: Finder, plan: RowPlan): void => {
   switch (fault.kind) {
     case 'link-twice': {
       const { url } = fault;
-      if (fault.page === null) plan.lines.add(fault.site);
-      else plan.pagesGone.add(fault.page);
+      if (fault.row === null) plan.queues.add(fault.site);
+      else plan.pagesGone.add(fault.row);
       return found.add({
         kind: 'link-twice',
         url,
-        says: `${url} is there twice: ${fault.page === null ? 'it waits or is leased, and is somewhere else too' : 'it is settled twice'}`,
+        says: `${url} is there twice: ${fault.row === null ? 'it waits or is leased, and is somewhere else too' : 'it is settled twice'}`,
       });
     }
     case 'link-unseen':
       return found.add({ kind: 'link-unseen', url: fault.url, says: `${fault.url} is not in the log of known URLs` });
-    case 'line':
-      plan.lines.add(fault.site);
-      return found.add({ kind: 'line-broken', says: `the line of the site ${fault.name} is broken: ${fault.says}` });
+    case 'queue':
+      plan.queues.add(fault.site);
+      return found.add({ kind: 'queue-broken', says: `the queue of the site ${fault.site} is broken: ${fault.says}` });
     case 'page':
-      plan.pagesBack.add(fault.page);
+      plan.pagesBack.add(fault.row);
       return found.add({
         kind: 'page-wrong',
         url: fault.url,
@@ -68,31 +59,36 @@ const tellFault = (fault: RowFault, found: Finder, plan: RowPlan): void => {
     case 'rest':
       return found.add({
         kind: 'counter',
-        says: `the site ${fault.name} is noted as ${fault.waits ? 'idle, but links of it wait' : 'waiting, but no link of it waits'}`,
+        says: `the site ${fault.site} is noted as ${fault.waits ? 'idle, but links of it wait' : 'waiting, but no link of it waits'}`,
       });
     case 'count':
       return found.add({
         kind: 'counter',
-        says: `the site ${fault.name} counts ${writeCount(fault.said)} ${fault.what}, but has ${writeCount(fault.is)}`,
+        says: `the site ${fault.site} counts ${writeCount(fault.said)} ${fault.what}, but has ${writeCount(fault.is)}`,
       });
+    case 'counter':
+      return found.add({
+        kind: 'counter',
+        says: `the counter "${fault.name}" says ${writeCount(fault.said)}, but there are ${writeCount(fault.is)}`,
+      });
+    case 'wrong':
+      plan.strayBlocks ||= fault.repair === 'stray-blocks';
+      return found.add({ kind: kindOf(fault), says: fault.says });
     default:
       fault satisfies never;
   }
 };
 
-const COUNTERS = ['waiting', 'leased', 'parked', 'held', 'pages', 'sites', 'sitesParked', 'sitesHeld'] as const;
-
-const tellCounters = ({ counted }: Survey, tally: Tally, found: Finder): void => {
-  const tell = (name: string, said: number, is: number): void => {
-    if (said !== is)
-      found.add({
-        kind: 'counter',
-        says: `the counter "${name}" says ${writeCount(said)}, but there are ${writeCount(is)}`,
-      });
-  };
-  for (const name of COUNTERS) tell(name, tally[name], counted[name]);
-  const outcomes = new Set([...Object.keys(tally.settled), ...Object.keys(counted.settled)]) as Set<
-    keyof Tally['settled']
-  >;
-  for (const name of outcomes) tell(`settled ${name}`, tally.settled[name] ?? 0, counted.settled[name] ?? 0);
+const kindOf = ({ isFatal, repair }: Extract<Fault, { kind: 'wrong' }>): DamageKind => {
+  if (isFatal) return 'database';
+  switch (repair) {
+    case 'stray-blocks':
+      return 'queue-broken';
+    case 'page-keys':
+      return 'page-wrong';
+    case undefined:
+      return 'store';
+    default:
+      return repair satisfies never;
+  }
 };

@@ -6,11 +6,10 @@ import { FILLER_KIND } from '../../archive/filler.ts';
 import { readRecords, splitHttp, type WarcRecord } from '../../archive/reader.ts';
 import { payloadDigest } from '../../archive/records.ts';
 import { writeCount } from '../../lib/units.ts';
-import type { PlacedRow } from '../../store/sqlite/check.ts';
 import { DEAD_FILE, type DeadSpan } from '../../archive/dead-list.ts';
 import type { Finder } from './damage.ts';
 import { needsFiller } from './fill.ts';
-import type { PageCursor } from './page-cursor.ts';
+import type { PageCursor, PlacedPage } from './page-cursor.ts';
 
 /** What has to be done about what was found; filled as the walk goes on. */
 export interface ArchivePlan {
@@ -41,7 +40,7 @@ export interface FileFigures {
 /** The records of one page, or of none, from the first on. */
 interface Group {
   readonly offset: number;
-  readonly page: PlacedRow | null;
+  readonly page: PlacedPage | null;
   readonly url: string;
   /** Why the page must be fetched again; null while all is well. */
   wrong: string | null;
@@ -62,20 +61,21 @@ export const walkFile = async (walk: FileWalk): Promise<FileFigures> => {
     }
     try {
       for (const record of readRecords(walk.path, at, Math.min(walk.limit, hole?.offset ?? Infinity))) {
-        group = take(walk, { group, record, figures });
+        group = await take(walk, { group, record, figures });
         at = record.offset + record.length;
         walk.onProgress(1, record.length);
       }
     } catch (error) {
       // What the system complains of (no permission, a failing disk) is not for a repair to judge.
       if (!(error instanceof ArchiveFault) || error.code !== '') throw error;
-      at = spoil(walk, { group, at, why: error.message, holeAt: hole?.offset ?? Infinity });
+      at = await spoil(walk, { group, at, why: error.message, holeAt: hole?.offset ?? Infinity });
       group = null;
       await setImmediate(); // what zlib held when it failed is free only after the event loop has turned
     }
   }
   close(walk, group, at);
-  for (const page of walk.pages.takeAll(walk.file)) missing(walk, page, `the archive ends before it, at ${walk.limit}`);
+  for await (const page of walk.pages.takeAll(walk.file))
+    missing(walk, page, `the archive ends before it, at ${walk.limit}`);
   return figures;
 };
 
@@ -92,23 +92,24 @@ const passHole = ({ path, file, found }: FileWalk, from: number, to: number): nu
   return to;
 };
 
-const take = (
+const take = async (
   walk: FileWalk,
   { group, record, figures }: { group: Group | null; record: WarcRecord; figures: FileFigures },
-): Group | null => {
+): Promise<Group | null> => {
   figures.records++;
   const { offset, headers } = record;
   const kind = kindOf(headers);
   if (kind === 'part' && group !== null) return group;
   close(walk, group, offset);
-  for (const page of walk.pages.takeBefore(walk.file, offset)) missing(walk, page, 'no record begins there');
+  for await (const page of walk.pages.takeBefore(walk.file, offset)) missing(walk, page, 'no record begins there');
   if (kind === 'opening') figures.openingBytes += record.length;
   if (kind === 'opening' || kind === 'robots' || kind === 'filler') {
-    for (const page of walk.pages.takeAt(walk.file, offset)) missing(walk, page, 'another kind of record begins there');
+    for (const page of await walk.pages.takeAt(walk.file, offset))
+      missing(walk, page, 'another kind of record begins there');
     return null;
   }
   const url = headers['warc-target-uri'] ?? '';
-  const pages = walk.pages.takeAt(walk.file, offset);
+  const pages = await walk.pages.takeAt(walk.file, offset);
   const page = pages.find((one) => one.url === url) ?? pages[0] ?? null;
   for (const other of pages) if (other !== page) missing(walk, other, `the record of ${url} is there`);
   return { offset, page, url, wrong: page && wrongOf(page, record) };
@@ -132,7 +133,7 @@ const kindOf = (headers: WarcRecord['headers']): Kind => {
   }
 };
 
-const wrongOf = (page: PlacedRow, { headers, block, length }: WarcRecord): string | null => {
+const wrongOf = (page: PlacedPage, { headers, block, length }: WarcRecord): string | null => {
   const url = headers['warc-target-uri'];
   if (url !== page.url) return `it is the record of ${url}`;
   if (length !== page.length) return `it has ${length} bytes, but ${page.length} were settled`;
@@ -176,14 +177,14 @@ const close = (walk: FileWalk, group: Group | null, end: number): null => {
     url: page.url,
     says: `${file} offset ${offset}: the record of ${page.url} is not right: ${wrong}`,
   });
-  plan.pagesBack.add(page.id);
+  plan.pagesBack.add(page.row);
   if (url !== page.url) plan.urlsBack.add(url);
   plan.dead.push({ file, offset, bytes, why: `not right: ${page.url}` });
   return null;
 };
 
-const missing = ({ file, found, plan }: FileWalk, page: PlacedRow, why: string): void => {
-  const { offset, url, id } = page;
+const missing = ({ file, found, plan }: FileWalk, page: PlacedPage, why: string): void => {
+  const { offset, url, row } = page;
   found.add({
     kind: 'record-missing',
     file,
@@ -191,29 +192,29 @@ const missing = ({ file, found, plan }: FileWalk, page: PlacedRow, why: string):
     url,
     says: `${file} offset ${offset}: the record of ${url} is not there: ${why}`,
   });
-  plan.pagesBack.add(id);
+  plan.pagesBack.add(row);
 };
 
 /** Nothing can be read from here on: says what it was, and where the next record begins as far as rows tell. */
-const spoil = (
+const spoil = async (
   walk: FileWalk,
   { group, at, why, holeAt }: { group: Group | null; at: number; why: string; holeAt: number },
-): number => {
+): Promise<number> => {
   const { file, found, plan, pages, limit } = walk;
   const groupEnd = group?.page ? group.offset + group.page.groupLength : 0;
   const isInside = group !== null && group.page !== null && at < groupEnd;
   if (!isInside) close(walk, group, at);
-  for (const page of pages.takeBefore(file, at)) missing(walk, page, 'no record begins there');
-  const victims = isInside ? [group.page!] : pages.takeAt(file, at);
+  for await (const page of pages.takeBefore(file, at)) missing(walk, page, 'no record begins there');
+  const victims = isInside ? [group.page!] : await pages.takeAt(file, at);
   const from = isInside ? group.offset : at;
   const ends = [
     groupEnd,
     ...victims.map((page) => page.offset + page.groupLength),
-    pages.peek(file)?.offset ?? 0,
+    (await pages.peek(file))?.offset ?? 0,
     holeAt,
   ].filter((end) => end > at);
   const next = Math.min(limit, ...ends);
-  for (const page of victims) plan.pagesBack.add(page.id);
+  for (const page of victims) plan.pagesBack.add(page.row);
   const urls = victims.map((page) => page.url).join(', ');
   found.add({
     kind: 'record-damaged',

@@ -15,8 +15,8 @@ export const FILE_BYTES_MAX = 8 * 1024 ** 2;
 /** The last note, and what a write of many notes adds, may go beyond it. */
 const UNPACKED_BYTES_MAX = 4 * FILE_BYTES_MAX;
 /**
- * Level 5 costs 2 us a call, outside the event loop; 3 costs half of that and packs 8 % worse, 9 costs 6 us and packs 7
- * % better.
+ * Level 5 costs 2 us a request, outside the event loop; 3 costs half of that and packs 8 % worse, 9 costs 6 us and
+ * packs 7 % better.
  */
 const ZSTD_LEVEL = 5;
 
@@ -60,7 +60,7 @@ export const packFile = async (path: string): Promise<void> => {
   await rm(path, { force: true });
 };
 
-/** Puts away what a killed run left: unfinished packed files go, raw ones are listed to be packed. */
+/** Cleans up after a killed run: unfinished packed files are removed, raw ones are listed to be packed. */
 export const leftoversIn = (dir: string): string[] => {
   if (!existsSync(dir)) return [];
   const names = readdirSync(dir);

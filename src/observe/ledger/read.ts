@@ -1,13 +1,13 @@
-/** Reads a ledger back: every call with its end, if it has one, in memory that does not grow with the ledger. */
+/** Reads a ledger back: every request with its end, if it has one, in memory that does not grow with the ledger. */
 
 import { existsSync } from 'node:fs';
 import { noteFilesIn, readNoteFile } from './files.ts';
-import { cursorOf, FORMAT, readNote, type Cursor, type NotedCall, type NotedEnd, type RunHead } from './format.ts';
+import { cursorOf, FORMAT, readNote, type Cursor, type NotedEnd, type NotedRequest, type RunHead } from './format.ts';
 
-export interface ReadCall {
+export interface ReadRequest {
   readonly head: RunHead;
-  readonly call: NotedCall;
-  /** Null when it was under way at a kill, or still is. */
+  readonly request: NotedRequest;
+  /** Null when the request was under way at a kill, or still is. */
   readonly end: NotedEnd | null;
 }
 
@@ -25,12 +25,12 @@ interface Course {
   head: RunHead | null;
   /** Where the next file should go on; null when that is not known. */
   cursor: Cursor | null;
-  /** Calls without an end so far, by number: as many as a fetch thread has under way. */
-  readonly open: Map<number, ReadCall>;
+  /** Requests without an end so far, by number: as many as a fetch thread has under way. */
+  readonly open: Map<number, ReadRequest>;
 }
 
 /** Half a note at the end of a file is what a kill leaves, and no damage. */
-export function* readLedger({ dir, onDamage, onProgress }: ReadOptions): Generator<ReadCall> {
+export function* readLedger({ dir, onDamage, onProgress }: ReadOptions): Generator<ReadRequest> {
   const names = existsSync(dir) ? noteFilesIn(dir) : [];
   const course: Course = { writer: '', head: null, cursor: null, open: new Map() };
   for (const [n, name] of names.entries()) {
@@ -47,7 +47,7 @@ interface FileReading {
   readonly onDamage: (says: string) => void;
 }
 
-function* readFile({ dir, name, course, onDamage }: FileReading): Generator<ReadCall> {
+function* readFile({ dir, name, course, onDamage }: FileReading): Generator<ReadRequest> {
   const damage = (says: string): void => {
     onDamage(`${name} of the ledger ${says}`);
     course.cursor = null;
@@ -63,11 +63,11 @@ function* readFile({ dir, name, course, onDamage }: FileReading): Generator<Read
     n++;
     const note = readNote(line, course.cursor!);
     if (note === null) return damage(`cannot be read from line ${n} on`);
-    if (note.kind === 'call') course.open.set(note.number, { head, call: note.call, end: null });
+    if (note.kind === 'request') course.open.set(note.number, { head, request: note.request, end: null });
     else {
-      const call = course.open.get(note.end.number);
+      const begun = course.open.get(note.end.number);
       course.open.delete(note.end.number);
-      if (call) yield { ...call, end: note.end };
+      if (begun) yield { ...begun, end: note.end };
     }
   }
 }
@@ -81,17 +81,17 @@ function* begin({
   course: Course;
   head: RunHead;
   damage: (says: string) => void;
-}): Generator<ReadCall> {
+}): Generator<ReadRequest> {
   const writer = `${head.run} ${head.thread}`;
   const expected = writer === course.writer ? course.cursor?.number : 0;
   if (writer !== course.writer) yield* left(course);
   if (expected !== undefined && head.first !== expected)
-    damage(`begins with call ${head.first}, not ${expected}: what was before it is missing`);
+    damage(`begins with request ${head.first}, not ${expected}: what was before it is missing`);
   course.writer = writer;
   course.cursor = cursorOf(head);
 }
 
-function* left({ open }: Course): Generator<ReadCall> {
+function* left({ open }: Course): Generator<ReadRequest> {
   yield* open.values();
   open.clear();
 }

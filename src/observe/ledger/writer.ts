@@ -1,23 +1,23 @@
-/** Writes the ledger of one fetch thread: a call is on file before this returns, so before it leaves. */
+/** Writes the ledger of one fetch thread: a request is in its file before `sending` returns, so before it is sent. */
 
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
 import { createNoteFile, FILE_BYTES_MAX, packFile, runName } from './files.ts';
 import {
-  afterCall,
-  callLine,
+  afterRequest,
   cursorOf,
   endLine,
   FORMAT,
   headLine,
+  requestLine,
   type Cursor,
-  type NotedCall,
   type NotedEnd,
+  type NotedRequest,
   type RunHead,
 } from './format.ts';
 
-/** Ends of calls wait so long for the next call to be written with. A kill loses them: such a call has no end then. */
+/** Ends of requests wait this long to be written with the next request. A kill loses them: such an end is not known. */
 const FLUSH_MS = 1_000;
-/** Ends that wait are written when they are so many, whatever leaves. */
+/** Ends that wait are written when they are this long, whether or not a request is sent. */
 const WAITING_CHARS_MAX = 64 * 1024;
 
 export interface LedgerOptions {
@@ -31,10 +31,10 @@ export interface LedgerOptions {
 
 export interface Ledger {
   /**
-   * Notes a call that is about to leave; gives its number. Throws a LedgerFault when it cannot be noted: then it must
-   * not leave.
+   * Notes a request that is about to be sent; gives its number. Throws a LedgerFault when it cannot be noted: then it
+   * must not be sent.
    */
-  leave(call: NotedCall): number;
+  sending(request: NotedRequest): number;
   ended(end: NotedEnd): void;
   /** Packs the last file. */
   close(): Promise<void>;
@@ -44,7 +44,9 @@ export interface Ledger {
 export class LedgerFault extends Error {
   readonly advice = 'free space on its disk, see that it can be written, then resume';
   constructor(cause: unknown) {
-    super(`a call cannot be noted in the ledger: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`a request cannot be noted in the ledger: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -119,14 +121,14 @@ export const openLedger = ({ dir, now, thread, head, fileBytesMax = FILE_BYTES_M
     try {
       write(() => waiting);
     } catch {
-      // Only ends are lost; the next call cannot be noted either, and that stops the crawl.
+      // Only ends are lost; the next request cannot be noted either, and that stops the crawl.
     }
   };
 
   return {
-    leave: (call) => {
-      write(() => waiting + callLine(call, cursor));
-      afterCall(cursor, call);
+    sending: (request) => {
+      write(() => waiting + requestLine(request, cursor));
+      afterRequest(cursor, request);
       return cursor.number - 1;
     },
     ended: (end) => {

@@ -97,11 +97,11 @@ export const openDistribution = (
   };
 };
 
-/** A gauge says what is now, and a dead thread is no more. Counters stay. */
+/** A gauge says what is now, and a dead thread is no more. Counters stay, and gauges that last. */
 export const clearGauges = (shared: SharedArrayBuffer): void => {
   const cells = new Float64Array(shared);
   for (const [name, { at, seriesCount }] of BLOCKS)
-    if (metricOf(name).type === 'gauge') cells.fill(0, at, at + seriesCount);
+    if (metricOf(name).type === 'gauge' && !metricOf(name).lasts) cells.fill(0, at, at + seriesCount);
 };
 
 /** One series as it was read: a number, or the cells of a histogram. */

@@ -1,14 +1,12 @@
 /** How fast counters grow, each over the same time. */
 
 import { RATE_SECONDS } from './table.ts';
+import type { Totals } from './totals.ts';
 
 /** Between two samples. */
 const SAMPLE_MS = 1_000;
-/** Of less time than this no rate is told. */
+/** Over less time than this the rate is 0. */
 const LEAST_MS = 200;
-
-/** Totals by name. */
-export type Totals = Readonly<Record<string, number>>;
 
 export interface Rates {
   /** Per second, by name: over the last RATE_SECONDS, or since the start while that is shorter. */

@@ -1,6 +1,6 @@
 /** All metrics in one table: the memory of the threads, the text for Prometheus and the reference page come from it. */
 
-import { CALL_KINDS, FAILURES, type FailureCause } from '../../model/exchange.ts';
+import { FAILURES, type FailureCause } from '../../model/exchange.ts';
 import {
   ANSWERED_OUTCOMES,
   failedName,
@@ -8,6 +8,7 @@ import {
   SCOPE_REFUSALS,
   UNANSWERED_OUTCOMES,
 } from '../../model/outcome.ts';
+import { REQUEST_KINDS } from '../../model/request.ts';
 
 /** Every name in the text begins with it. */
 export const PREFIX = 'gossamer_';
@@ -22,10 +23,12 @@ export interface Metric {
   readonly help: string;
   /** The values that each label can have: sets that are known, never a site or a URL. */
   readonly labels?: Readonly<Record<string, readonly string[]>>;
-  /** Of a histogram: upper ends, ascending. */
+  /** The upper ends of the buckets of a histogram, ascending. */
   readonly buckets?: readonly number[];
   /** How the numbers of several threads become one: `thread` is one series for each, with the label `thread`. */
   readonly combine: 'sum' | 'maximum' | 'thread';
+  /** A gauge of what was, not of what is: it stays when its thread has ended. */
+  readonly lasts?: true;
   /**
    * Who sets it: the threads of these roles, each in its own memory; or `asked`: nobody, it is looked up when somebody
    * asks. Numbers of a fetch thread that must agree with the store are written there by the store thread.
@@ -51,9 +54,9 @@ const OUTCOMES = [
   ...Object.keys(SCOPE_REFUSALS),
 ];
 
-/** A name server at hand answers within a millisecond; a call may take minutes. */
-const CALL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** A call of the store takes 0.1 ms on SQLite; one that takes a second is slow. */
+/** A name server at hand answers within a millisecond; a request may take minutes. */
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** A verb of the store takes 0.1 ms on SQLite; one that takes a second is slow. */
 const STORE_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 /** A page has 60 KB, more or less; --body-max is 2 MiB unless it is set. */
 const SIZE_BUCKETS = [1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
@@ -65,7 +68,7 @@ const ADMITTING: readonly Role[] = ['main', 'fetch'];
 const PARSING: readonly Role[] = ['parse', 'fetch'];
 
 export const METRICS = {
-  // Pages and calls
+  // Pages and requests
   pages_total: {
     type: 'counter',
     combine: 'thread',
@@ -91,22 +94,22 @@ export const METRICS = {
     combine: 'sum',
     by: ['fetch'],
     labels: { kind: [...CAUSES, 'http-4xx', 'http-5xx'] },
-    help: 'Calls that failed, by cause, and answers with a 4xx or 5xx status. Retries count each time.',
+    help: 'Requests that failed, by cause, and responses with a 4xx or 5xx status. Retries count each time.',
   },
-  calls_total: {
+  requests_total: {
     type: 'counter',
     combine: 'sum',
     by: ['fetch'],
-    labels: { kind: CALL_KINDS },
-    help: 'HTTP calls ended, by what was asked for.',
+    labels: { kind: REQUEST_KINDS },
+    help: 'HTTP requests that have ended, by what was asked for.',
   },
   fetch_seconds: {
     type: 'histogram',
     combine: 'sum',
     by: ['fetch'],
-    buckets: CALL_BUCKETS,
-    labels: { kind: CALL_KINDS, phase: PHASES },
-    help: 'Time of HTTP calls by phase: name lookup, TCP connect, TLS handshake, from the request to the first byte, and the whole call. A phase that a call did not have (a kept connection) is not counted.',
+    buckets: REQUEST_BUCKETS,
+    labels: { kind: REQUEST_KINDS, phase: PHASES },
+    help: 'Duration of HTTP requests by phase: name lookup, TCP connect, TLS handshake, from sending the request to the first byte of the response, and the total. A phase that a request did not have (on a kept connection) is not counted.',
   },
   content_bytes: {
     type: 'histogram',
@@ -176,7 +179,7 @@ export const METRICS = {
     combine: 'sum',
     by: 'asked',
     labels: { state: ['due', 'waiting', 'parked', 'held'] },
-    help: 'Sites of the whole crawl. due: may be called now, counted up to 10,000; waiting: not due, for their delay is not over, they are being visited, or have no link left.',
+    help: 'Sites of the whole crawl. due: may be visited now, counted up to 10,000; waiting: not due, because their delay is not over, they are being visited, or they have no link left.',
   },
 
   // Visits, parsing and back-pressure
@@ -190,14 +193,16 @@ export const METRICS = {
   longest_visit_seconds: {
     type: 'gauge',
     combine: 'maximum',
+    lasts: true,
     by: ['fetch'],
     help: 'The longest visit since its thread began, those under way included.',
   },
-  longest_call_seconds: {
+  longest_request_seconds: {
     type: 'gauge',
     combine: 'maximum',
+    lasts: true,
     by: ['fetch'],
-    help: 'The longest HTTP call since its thread began, those under way included; --timeout is the ceiling.',
+    help: 'The longest HTTP request since its thread began, those under way included; --timeout is the ceiling.',
   },
   parse_backlog: {
     type: 'gauge',
@@ -226,13 +231,13 @@ export const METRICS = {
   },
 
   // Store and archive
-  store_call_seconds: {
+  store_verb_seconds: {
     type: 'histogram',
     combine: 'sum',
     by: ['store'],
     buckets: STORE_BUCKETS,
     labels: { store: STORES, verb: VERBS },
-    help: 'Time of calls in the store. On SQLite many calls share a transaction; its end is "commit".',
+    help: 'Duration of the verbs of the store. On SQLite many share a transaction, whose end is "commit".',
   },
   store_connections: {
     type: 'gauge',
@@ -256,6 +261,14 @@ export const METRICS = {
     by: EVERY,
     labels: { percentile: ['50', '99', '100'] /* promtool wants "quantile" for summaries only */ },
     help: `How late the event loop came to its timers, over the last ${RATE_SECONDS} s.`,
+  },
+  event_loop_delay_run_seconds: {
+    type: 'gauge',
+    combine: 'thread',
+    lasts: true,
+    by: EVERY,
+    labels: { percentile: ['50', '99', '100'] },
+    help: 'How late the event loop came to its timers, since the thread began.',
   },
   heap_bytes: { type: 'gauge', combine: 'thread', by: EVERY, help: 'JavaScript heap in use.' },
   thread_memory_bytes: {

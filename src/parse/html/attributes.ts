@@ -40,7 +40,7 @@ const SLOT_NAME_CHARS_MAX = 14; // shadowrootmode
 /** The tag that was read last. One object, filled anew for each tag. */
 export interface Attributes {
   readonly source: string;
-  /** Just behind the `>`; -1 when the page ended first, which makes it no tag at all. */
+  /** Just after the `>`; -1 when the page ended first, which makes it no tag at all. */
   end: number;
   selfClosing: boolean;
   hidden: boolean;
@@ -64,7 +64,7 @@ const GREATER = 62;
 export const isSpace = (code: number): boolean =>
   code === 32 || code === 10 || code === 9 || code === 13 || code === 12;
 
-/** Reads on from behind the tag's name; with `keep`, notes where the values in the slots are. */
+/** Reads on from the end of the tag's name; with `keep`, notes where the values in the slots are. */
 export const readAttributes = (into: Attributes, from: number, keep: boolean): void => {
   const { source, starts, ends } = into;
   const length = source.length;

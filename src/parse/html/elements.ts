@@ -66,7 +66,7 @@ export const endElement = (scan: Scan, element: Tag): void => {
   if ((flags & (PREFORMATTED | RAW)) === PREFORMATTED && scan.preformatted > 0) scan.preformatted -= 1;
 };
 
-/** The content of a title, script and the like, from behind the start tag; says where it ends. */
+/** The content of a title, script and the like, from the end of the start tag; says where it ends. */
 export const readRawText = (scan: Scan, name: string, from: number): number => {
   const { source } = scan;
   if (name === 'script') return scriptEnd(source, from);

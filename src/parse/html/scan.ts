@@ -116,7 +116,7 @@ const readStartTag = (scan: Scan, at: number): number => {
   return end;
 };
 
-/** Only `html` and `noframes` mean something in a frameset and behind it. */
+/** Only `html` and `noframes` mean something in a frameset and after it. */
 const readInFrameset = (scan: Scan, { name }: Tag): number => {
   if (name === 'html') readLanguage(scan);
   return name === 'noframes' ? rawTextEnd(scan.source, scan.tag.end, name) : scan.tag.end;

@@ -49,7 +49,7 @@ export const rawTextEnd = (source: string, from: number, name: string): number =
   return source.length;
 };
 
-/** The same for a script, in which `<!--` hides the end tags of scripts that begin behind it. */
+/** Where the content of a script ends; `<!--` in it hides the end tags of scripts that begin after it. */
 export const scriptEnd = (source: string, from: number): number => {
   let at = from;
   while (at < source.length) {
@@ -73,7 +73,7 @@ interface Escaped {
   readonly at: number;
 }
 
-/** Reads on from the dashes of `<!--` to behind `-->`, or to the `</script` that ends the script. */
+/** Reads on from the dashes of `<!--` past `-->`, or to the `</script` that ends the script. */
 const readEscaped = (source: string, dashes: number): Escaped => {
   let doubled = false;
   for (let at = dashes; at < source.length; at += 1) {

@@ -8,7 +8,7 @@ export const BLOCK = 2;
 export const PARAGRAPH = 4;
 /** A table cell. */
 export const CELL = 8;
-/** Its content is text, not markup. */
+/** The content is text, not markup. */
 export const RAW = 16;
 /** May stand in the head: does not begin the body. */
 export const HEAD = 32;
@@ -20,7 +20,7 @@ export const SPECIAL = 128;
 export const SETTLES_BODY = 256;
 /** A reader does not see its text. */
 export const UNSEEN = 512;
-/** Its attributes matter. */
+/** The attributes matter. */
 export const READ = 1024;
 /** Keeps its white space. */
 export const PREFORMATTED = 2048;

@@ -2,16 +2,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { StoreFault } from '../../frontier/store.ts';
-import type { Value, Verb } from './book.ts';
+import { StoreFault } from '../../contract/fault.ts';
 import { isStarting, reasonOf, storeFault, troubleOf } from './faults.ts';
+import type { Value } from './values.ts';
 
-/**
- * Connections of a process, however many visits it has: a call is one short transaction, and the server has few cores,
- * too.
- */
-export const POOL_MAX = 4;
-
+/** Connections of a process, however many visits it has: a call is one short transaction, and the server has few cores. */
+const POOL_MAX = 4;
 const CONNECT_MS_MAX = 10_000;
 /** Far longer than any call; then the server is taken for gone, also if the network swallowed it without a word. */
 const CALL_MS_MAX = 120_000;
@@ -26,18 +22,14 @@ const STARTING_MS_MAX = 60_000;
 /** A close waits so long for calls under way. */
 const CLOSE_MS_MAX = 5_000;
 
-export interface Call {
-  readonly verb: Verb;
-  readonly values: readonly Value[];
-}
-
 export interface Server {
   /** Host and port, for sentences. */
   readonly where: string;
   /**
-   * Runs calls in one transaction and gives the rows of the last. Waits while the server is gone, if it was there once.
+   * Calls a function of the crawl, in a transaction of its own. Waits while the server is gone, if it was there once.
+   * `onLost` when it is not known whether the call happened, before it is made again.
    */
-  run<Row>(calls: readonly Call[], onLost?: () => void): Promise<Row[]>;
+  call<Row>(name: string, values: readonly Value[], onLost?: () => void): Promise<Row[]>;
   /** Work on one connection, tried once: for opening, and for looking at a crawl. */
   once<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -55,6 +47,19 @@ const INT8 = 20;
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
+/** All of the work in one transaction, or none of it. */
+export const inTransaction = async <T>(client: pg.ClientBase, work: () => Promise<T>, begin = 'BEGIN'): Promise<T> => {
+  await client.query(begin);
+  try {
+    const result = await work();
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    if (troubleOf(error) !== 'gone') await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
 };
 
 export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
@@ -89,79 +94,56 @@ export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
     }
   };
 
-  const statement = ({ verb, values }: Call): pg.QueryConfig => ({
-    name: verb,
-    text: `SELECT * FROM ${schema}.${verb}(${values.map((_, i) => `$${i + 1}`).join(', ')})`,
-    values: [...values],
-  });
-
-  const transact = async <Row>(client: pg.PoolClient, calls: readonly Call[]): Promise<Row[]> => {
-    if (calls.length === 1) return (await client.query<Row & pg.QueryResultRow>(statement(calls[0]!))).rows;
-    try {
-      await client.query('BEGIN');
-      let rows: Row[] = [];
-      for (const call of calls) rows = (await client.query<Row & pg.QueryResultRow>(statement(call))).rows;
-      await client.query('COMMIT');
-      return rows;
-    } catch (error) {
-      if (troubleOf(error) !== 'gone') await client.query('ROLLBACK').catch(() => {});
-      throw error;
-    }
+  const make = async <Row>(client: pg.PoolClient, name: string, values: readonly Value[]): Promise<Row[]> => {
+    const text = `SELECT * FROM ${schema}.${name}(${values.map((_, i) => `$${i + 1}`).join(', ')})`;
+    return (await client.query<Row & pg.QueryResultRow>({ name, text, values: [...values] })).rows;
   };
 
-  const isGone = (error: unknown): void => {
-    if (!gone) say(`PostgreSQL at ${where} does not answer (${reasonOf(error)}); waiting`);
-    gone = true;
-  };
-  const isBack = (): void => {
-    if (gone) say(`PostgreSQL at ${where} answers again`);
-    gone = false;
+  const isAnswering = (answers: boolean, why: unknown = null): void => {
+    if (answers && gone) say(`PostgreSQL at ${where} answers again`);
+    if (!answers && !gone) say(`PostgreSQL at ${where} does not answer (${reasonOf(why)}); waiting`);
+    gone = !answers;
   };
 
   /** A call that surely did not happen, and one that may be made twice, is made again. */
-  const persist = async <Row>(calls: readonly Call[], onLost?: () => void): Promise<Row[]> => {
+  const persist = async <Row>(name: string, values: readonly Value[], onLost?: () => void): Promise<Row[]> => {
     for (let again = 0, pauseMs = PAUSE_MS_FIRST; ; ) {
       if (ending.signal.aborted) throw closedFault();
       const startedAt = performance.now();
       try {
-        const rows = await onClient((client) => transact<Row>(client, calls));
-        isBack();
+        const rows = await onClient((client) => make<Row>(client, name, values));
+        isAnswering(true);
         const tookMs = performance.now() - startedAt;
-        if (tookMs > SLOW_MS)
-          say(`PostgreSQL at ${where} took ${(tookMs / 1_000).toFixed(1)} s for ${calls.at(-1)!.verb}`);
+        if (tookMs > SLOW_MS) say(`PostgreSQL at ${where} took ${(tookMs / 1_000).toFixed(1)} s for ${name}`);
         return rows;
       } catch (error) {
-        switch (troubleOf(error)) {
-          case 'fault':
-            throw storeFault(error, where);
-          case 'again':
-            if (++again > AGAIN_MAX) throw storeFault(error, where);
-            break;
-          case 'gone':
-            onLost?.();
-            isGone(error);
-            await sleep(pauseMs, null, { signal: ending.signal }).catch(() => {});
-            pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
-        }
+        const trouble = troubleOf(error);
+        if (trouble === 'fault' || (trouble === 'again' && ++again > AGAIN_MAX)) throw storeFault(error, where);
+        if (trouble === 'again') continue;
+        onLost?.();
+        isAnswering(false, error);
+        await sleep(pauseMs, null, { signal: ending.signal }).catch(() => {});
+        pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
       }
     }
   };
 
-  const tracked = <T>(work: Promise<T>): Promise<T> => {
-    underWay.add(work);
-    const done = (): void => void underWay.delete(work);
-    work.then(done, done);
-    return work;
+  const tracked = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = places.inOne(work);
+    underWay.add(done);
+    const forget = (): void => void underWay.delete(done);
+    done.then(forget, forget);
+    return done;
   };
 
   return {
     where,
-    run: (calls, onLost) => tracked(places.inOne(() => persist(calls, onLost))),
+    call: (...call) => tracked(() => persist(...call)),
     once: async (work) => {
       const until = performance.now() + STARTING_MS_MAX;
       for (;;) {
         try {
-          return await tracked(places.inOne(() => onClient(work)));
+          return await tracked(() => onClient(work));
         } catch (error) {
           if (isStarting(error) && performance.now() < until) await sleep(PAUSE_MS_FIRST);
           else if (troubleOf(error) !== 'gone') throw storeFault(error, where);
@@ -203,17 +185,17 @@ const whereOf = (url: string): string => {
   return `${parsed.hostname || 'localhost'}:${parsed.port || 5432}`;
 };
 
-/** Calls wait here for a connection, as long as it takes: the pool's own line has a time-out. */
+/** Calls wait here for a connection, as long as it takes: the pool's own queue has a time-out. */
 const createPlaces = (free: number): { inOne<T>(work: () => Promise<T>): Promise<T> } => {
-  const line: (() => void)[] = [];
+  const queue: (() => void)[] = [];
   return {
     inOne: async (work) => {
       if (free > 0) free--;
-      else await new Promise<void>((resolve) => line.push(resolve));
+      else await new Promise<void>((resolve) => queue.push(resolve));
       try {
         return await work();
       } finally {
-        const next = line.shift();
+        const next = queue.shift();
         if (next) next();
         else free++;
       }

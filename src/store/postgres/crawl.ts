@@ -1,25 +1,55 @@
 /** A crawl in PostgreSQL, opened to look at it, check it, or move it. */
 
-import type { SharedCrawl, SharedPlace } from '../shared-crawl.ts';
-import { openLook } from './look.ts';
-import { createMove } from './move.ts';
-import { keepNote, note } from './notes.ts';
-import { piecesOf } from './pieces.ts';
-import { readerOf } from './reader.ts';
-import { surveyOf } from './survey.ts';
+import type { StoredCrawl } from '../../contract/stored-crawl.ts';
+import type { RobotsRecord } from '../../model/robots.ts';
+import type { LookOptions } from '../options.ts';
+import { readCensus } from './census.ts';
+import { openConnection, rowsOn, type Connection, type Rows } from './connection.ts';
+import { fill } from './fill.ts';
+import { prepareLayout } from './layout.ts';
+import { linkOf } from './read-link.ts';
+import { createPagesAfter } from './read-pages.ts';
+import { sitesOf } from './read-sites.ts';
+import { NOTE } from './schema.ts';
+import { textOf, textsOf } from './values.ts';
+import { walk } from './walk.ts';
 
-export const openPostgresCrawl = async (place: SharedPlace): Promise<SharedCrawl> => {
-  const look = await openLook(place);
-  const move = createMove(look);
+export const openPostgresCrawl = async (options: LookOptions): Promise<StoredCrawl> => {
+  const connection = await openConnection(options);
   return {
-    note: (name) => note(look, name),
-    keepNote: (name, text) => keepNote(look, name, text),
-    reader: () => readerOf(look),
-    survey: (rows, onProgress) => surveyOf(look, rows, onProgress),
-    pieces: (rows) => piecesOf(look, rows),
-    beginMove: () => move.begin(),
-    take: (pieces, rows) => move.take(pieces, rows),
-    endMove: () => move.end(),
-    close: () => look.server.close(),
+    census: () => readCensus(connection),
+    link: (url, site) => linkOf(connection, url, site),
+    sites: (query) => sitesOf(connection, query),
+    robots: (origins) => robotsOf(connection.rows, origins),
+    pagesAfter: createPagesAfter(connection),
+    note: async (name) => ((await connection.layout())?.moving === null ? noteOf(connection.rows, name) : null),
+    keepNote: (name, text) => keepNote(connection, name, text),
+    walk: (parts) => walk(connection, parts),
+    fill: () => fill(connection),
+    close: () => connection.close(),
   };
 };
+
+const robotsOf = async (rows: Rows, origins: readonly string[]): Promise<(RobotsRecord | null)[]> => {
+  const found = await rows<{ record: RobotsRecord }>(
+    'SELECT @crawl.rules(r) AS record FROM @crawl.robots r WHERE r.origin = ANY ($1::text[])',
+    [textsOf(origins)],
+  );
+  const known = new Map(found.map(({ record }) => [record.origin, record]));
+  return origins.map((origin) => known.get(origin) ?? null);
+};
+
+const noteOf = async (rows: Rows, name: string): Promise<string | null> =>
+  (await rows<{ value: string }>('SELECT value FROM @crawl.meta WHERE name = $1', [NOTE + name]))[0]?.value ?? null;
+
+/** Of two that write it at once, the second waits for the first and finds it written. */
+const keepNote = ({ schema, once, options }: Connection, name: string, text: string): Promise<string> =>
+  once(async (client) => {
+    const rows = rowsOn(client, schema);
+    await prepareLayout(client, { ...options, schema });
+    await rows('INSERT INTO @crawl.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
+      NOTE + name,
+      textOf(text),
+    ]);
+    return (await noteOf(rows, name))!;
+  });

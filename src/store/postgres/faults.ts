@@ -1,8 +1,8 @@
 /** What PostgreSQL, the network and the archive say, in words that tell a person what to do. */
 
-import { StoreFault } from '../../frontier/store.ts';
+import { StoreFault } from '../../contract/fault.ts';
 
-/** PostgreSQL's codes (appendix A of its manual) of what a person can mend. */
+/** PostgreSQL's codes (appendix A of its manual) of what a person can fix. */
 const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> = {
   '28P01': [
     'PostgreSQL refuses the password',
@@ -30,51 +30,31 @@ const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> 
   XX001: ['a table of the crawl is damaged', 'restore the database from a copy'],
   XX002: ['an index of the crawl is damaged', 'REINDEX the schema of the crawl'],
   GS001: ['another process has opened this directory of the crawl since', 'let one process work on a directory'],
+  GS002: ['another move to this crawl has begun since, or has ended', 'run one at a time'],
 };
 
 /** It did not happen, and it may be tried again at once: two transactions stood in each other's way. */
-const AGAIN = ['40001', '40P01', '23505'];
+const AGAIN = /^(?:40001|40P01|23505)$/;
 
 /** The server goes down or comes up: connections end, and it may be a moment before new ones are taken. */
-const GONE = [
-  '57P01',
-  '57P02',
-  '57P03',
-  '57P05',
-  '25P03',
-  '08000',
-  '08001',
-  '08003',
-  '08004',
-  '08006',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'ECONNABORTED',
-  'EAI_AGAIN',
-  'ENOTFOUND',
-];
+const GONE =
+  /^(?:57P0[1235]|25P03|0800[01346]|E(?:CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NETDOWN|CONNABORTED|AI_AGAIN|NOTFOUND))$/;
 
 /** The client's own words for a connection that ended; they come without a code. */
 const GONE_WORDS = /connection terminated|timeout|not queryable|connection error|socket/i;
 
-export type Trouble = 'gone' | 'again' | 'fault';
-
-const codeOf = (error: unknown): string => {
+export const codeOf = (error: unknown): string => {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
 };
 
-export const troubleOf = (error: unknown): Trouble => {
+export const troubleOf = (error: unknown): 'gone' | 'again' | 'fault' => {
   if (error instanceof StoreFault) return 'fault';
   const code = codeOf(error);
-  if (AGAIN.includes(code)) return 'again';
-  if (GONE.includes(code) || (code === '' && error instanceof Error && GONE_WORDS.test(error.message))) return 'gone';
-  return 'fault';
+  if (AGAIN.test(code)) return 'again';
+  return GONE.test(code) || (code === '' && error instanceof Error && GONE_WORDS.test(error.message))
+    ? 'gone'
+    : 'fault';
 };
 
 /** A server that is starting says so, and will be there. */
@@ -93,8 +73,9 @@ export const storeFault = (error: unknown, where = ''): StoreFault => {
   if (error instanceof StoreFault) return error;
   const { message, advice } = error as { message: string; advice?: string };
   if (advice !== undefined) return new StoreFault(message, advice, error); // the archive's
-  const known = FAULTS[codeOf(error)];
+  const code = codeOf(error);
   const at = where === '' ? '' : ` (PostgreSQL at ${where})`;
+  const known = FAULTS[code];
   if (known) return new StoreFault(`${known[0]}${at}: ${message}`, known[1], error);
   if (/client password must be a string/.test(message))
     return new StoreFault(
@@ -102,7 +83,6 @@ export const storeFault = (error: unknown, where = ''): StoreFault => {
       'put it into the address of the store in the variable GOSSAMER_STORE, or into PGPASSWORD',
       error,
     );
-  if (codeOf(error) === '')
-    return new StoreFault(`the store failed${at}: ${message}`, 'this is a defect: please report it', error);
-  return new StoreFault(`the store failed${at}: ${message}`, `PostgreSQL says ${codeOf(error)}`, error);
+  const advised = code === '' ? 'this is a defect: please report it' : `PostgreSQL says ${code}`;
+  return new StoreFault(`the store failed${at}: ${message}`, advised, error);
 };

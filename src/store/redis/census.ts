@@ -1,9 +1,8 @@
 /** The state of the crawl, summed over the counters of all shards. */
 
-import { SITES_DUE_COUNTED_MAX, type Census } from '../../model/census.ts';
+import { SITES_DUE_COUNTED_MAX, type ArchiveEnd, type Census } from '../../model/census.ts';
 import type { OutcomeName } from '../../model/outcome.ts';
-import type { Book } from './book.ts';
-import type { Call } from './wire.ts';
+import { everyShard, pairs, reading, type Step, type Wire } from './wire.ts';
 
 type ShardAnswer = readonly [
   now: string,
@@ -14,52 +13,59 @@ type ShardAnswer = readonly [
   failures: string,
 ];
 
-const SETTLED = 'settled:';
-const MARK = 'mark:';
+export interface CensusParts {
+  readonly wire: Wire;
+  readonly shards: number;
+  readonly end: ArchiveEnd;
+}
 
-export const census = async (book: Pick<Book, 'wire' | 'shards' | 'end'>): Promise<Census> => {
-  const shards = Array.from({ length: book.shards }, (_, shard): Call => ({ name: 'census', shard, args: [] }));
-  const [meta, ...answers] = (await book.wire.all([{ name: 'meta', shard: 0, args: [] }, ...shards])) as [
-    [string, string[]],
+/** At that time, or at the store's. */
+export const census = async (parts: CensusParts, at?: number): Promise<Census> => {
+  const { wire, shards, end } = parts;
+  const time = at === undefined ? {} : { at };
+  const steps = everyShard(shards, (shard): Step => ({ name: 'census', shard, args: [], ...time }));
+  const [[meta], ...answers] = (await wire.all([reading(null, [['HGETALL', 'meta']]), ...steps])) as [
+    [string[]],
     ...ShardAnswer[],
   ];
   const sums = new Map<string, number>();
   const sum = (field: string): number => sums.get(field) ?? 0;
-  const settled: Partial<Record<OutcomeName, number>> = {};
-  let sitesDue = 0;
+  const now = Math.max(...answers.map(([then]) => Number(then)));
+  let moment = 0;
   let next: Census['next'] = null;
-  for (const [, counters, due, site, dueAt, failures] of answers) {
-    for (const [field, value] of pairs(counters)) sums.set(field, sum(field) + Number(value));
-    sitesDue += due;
+  for (const [, counters, , site, dueAt, failures] of answers) {
+    for (const [field, value] of pairs(counters)) {
+      if (field === 'moment') moment = Math.max(moment, Number(value));
+      sums.set(field, sum(field) + Number(value));
+    }
     if (site !== '' && (next === null || Number(dueAt) < next.dueAt))
       next = { site, dueAt: Number(dueAt), failures: Number(failures) };
   }
-  for (const [field, value] of sums)
-    if (field.startsWith(SETTLED)) settled[field.slice(SETTLED.length) as OutcomeName] = value;
-  const ofCrawl = new Map(pairs(meta[1]));
+  // A clock that was set back does not set back the crawl.
+  if (moment > now) return census(parts, moment);
+  const ofCrawl = pairs(meta).map(([name, value]) => [name, Number(value)] as const);
+  const sitesDue = answers.reduce((all, [, , due]) => all + due, 0);
   return {
-    now: Number(meta[0]),
+    now,
     waiting: sum('waiting'),
     leased: sum('leased'),
     parked: sum('parked'),
     held: sum('held'),
-    settled,
+    settled: named([...sums], 'settled:') satisfies Partial<Record<OutcomeName, number>>,
     forgotten: sum('forgotten'),
     pages: sum('pages'),
     sites: { known: sum('sites'), parked: sum('sitesParked'), held: sum('sitesHeld') },
     sitesDue: Math.min(sitesDue, SITES_DUE_COUNTED_MAX),
     next: sitesDue > 0 ? null : next,
-    changes: sum('changes') + Number(ofCrawl.get('changes') ?? 0),
-    archive: book.end,
+    changes: sum('changes') + (new Map(ofCrawl).get('changes') ?? 0),
+    archive: end,
     archivedBytes: sum('archived'),
-    marks: Object.fromEntries(
-      [...ofCrawl]
-        .filter(([name]) => name.startsWith(MARK))
-        .map(([name, value]) => [name.slice(MARK.length), Number(value)]),
-    ),
+    marks: named(ofCrawl, 'mark:'),
   };
 };
 
-/** What Redis answers as name and value in turn. */
-export const pairs = (flat: readonly string[]): [string, string][] =>
-  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i]!, flat[2 * i + 1]!]);
+/** Those whose name begins so, by what follows. */
+const named = (fields: readonly (readonly [string, number])[], prefix: string): Record<string, number> =>
+  Object.fromEntries(
+    fields.flatMap(([name, value]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [])),
+  );

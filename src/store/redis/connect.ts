@@ -4,12 +4,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
-import { StoreFault } from '../../frontier/store.ts';
+import { StoreFault } from '../../contract/fault.ts';
 import { goneBecause, isGone, lastWords, redisFault } from './faults.ts';
 
 export type Client = Redis | Cluster;
 
-export interface RedisAddress {
+interface RedisAddress {
   readonly host: string;
   readonly port: number;
   readonly db: number;
@@ -29,13 +29,13 @@ export interface Connected {
 const VERSION_LEAST = 7;
 /** A server that is just being started is up by then; one that was mistyped is known soon. */
 const OPEN_MS_MAX = 5_000;
-/** Scripts take milliseconds: a server silent for so long is gone, even if no one has said so. */
+/** Steps take milliseconds: a server silent for so long is gone, even if no one has said so. */
 const SILENCE_MS_MAX = 30_000;
 const RECONNECT_MS_MAX = 1_000;
 /** By so much the clocks of a cluster's nodes may differ before it is said. */
 const CLOCKS_APART_MS_MAX = 1_000;
 
-export const readRedisUrl = (text: string): RedisAddress => {
+const readRedisUrl = (text: string): RedisAddress => {
   const advice = 'write redis://user:password@host:port/database, or rediss:// for TLS';
   let url: URL;
   try {
@@ -104,7 +104,7 @@ export const connectRedis = async (url: string): Promise<Connected> => {
       warnings: apart
         ? [
             ...warnings,
-            `the clocks of the nodes of Redis at ${where} are more than ${CLOCKS_APART_MS_MAX} ms apart: set them, a site is called by its node's`,
+            `the clocks of the nodes of Redis at ${where} are more than ${CLOCKS_APART_MS_MAX} ms apart: set them, a site is visited by its node's`,
           ]
         : warnings,
     };
@@ -114,7 +114,7 @@ export const connectRedis = async (url: string): Promise<Connected> => {
   }
 };
 
-/** Resolves when commands can be sent; throws what a person must mend, and what is still so after a while. */
+/** Resolves when commands can be sent; throws what a person must fix, and what is still so after a while. */
 const untilReady = async (client: Client, where: string): Promise<void> => {
   const { hear, words } = lastWords();
   client.on('error', hear);

@@ -1,6 +1,6 @@
 /** What Redis and the way to it say, in words that tell a person what to do. Never with a password in them. */
 
-import { StoreFault } from '../../frontier/store.ts';
+import { StoreFault } from '../../contract/fault.ts';
 
 /** Answers that mean "not now": a server that starts, a cluster without one of its nodes, a slot on the move. */
 const NOT_NOW = ['LOADING', 'BUSY', 'CLUSTERDOWN', 'TRYAGAIN', 'MASTERDOWN', 'MOVED', 'ASK'];

@@ -1,69 +1,45 @@
 /** The names of all keys of a crawl. Those of a shard carry one hash tag, so that a cluster keeps them on one node. */
 
-import { StoreFault } from '../../frontier/store.ts';
+import { StoreFault } from '../../contract/fault.ts';
 
 /**
- * Keys of a shard that every script may declare:
+ * Of the whole crawl there are `meta` (hash: what the crawl says of itself, marks), `notes` (hash) and `room` (lock
+ * around the last pages). Each shard has:
  *
- * - `count`   hash: counters of the shard, the last lease, the size of the seen set
- * - `due`     sorted set: sites at rest with a waiting link, by when they may be called
+ * - `count`   hash: counters, the last lease, the size of the set of known URLs, the moment of the last change
+ * - `due`     sorted set: sites that wait, by when they may be visited
  * - `lease`   sorted set: sites under visit, by when their lease runs out
- * - `leased`  hash: site -> its lease, its link, who holds it
+ * - `leased`  hash: site -> its lease with its link
  * - `parked`, `held`  sets of sites
  * - `sites`   list of all sites, as they were found
+ * - `site:<name>`   hash: state, waiting, pages, dueAt, delay (`e`), crawl delay, response time, failures; `o`, where
+ *   its queue begins
+ * - `queue:<name>`  list of its waiting links in blocks, or of references to files with them
+ * - `seen:<n>`      set of fingerprints of known URLs
  * - `robots`  hash: origin -> its rules
  * - `batch`   hash: member -> the last batch that it settled here, and what of it was refused
- * - `gone`    list of one member: links given up whose rows it has not written yet
- * - `moving`  text: the move that fills the shard, until the crawl is whole
- * - `files`   hash: file -> lines of it that are referred to, where lines lie in files; and the last opening
- *
- * Scripts derive from the tag: `site:<name>` (hash), `line:<name>` (list of blocks of links, or of references to them),
- * `seen:<n>` (set of fingerprints), `mine:<member>` (set of the sites that this member leases).
+ * - `gone:<member>` list of links given up whose rows this member has not written yet
+ * - `filling` text: what fills the shard from another store, until the crawl is whole
+ * - `files`   hash: file -> links of it that are referred to; and the last opening
  */
-export type KeyName =
-  | 'count'
-  | 'due'
-  | 'lease'
-  | 'leased'
-  | 'parked'
-  | 'held'
-  | 'robots'
-  | 'batch'
-  | 'gone'
-  | 'sites'
-  | 'moving'
-  | 'files'
-  | 'meta'
-  | 'notes'
-  | 'room';
-
 export interface Keys {
-  /** The tag of a shard, with which all its keys begin. */
-  tag(shard: number): string;
-  of(name: KeyName, shard: number): string;
+  /** What all keys of a shard begin with; null for the whole crawl. */
+  tag(shard: number | null): string;
+  /** `<member>` in a name stands for this member. */
+  of(name: string, shard: number | null): string;
 }
 
 /** What can stand in a key, in a tag and before the slash of a holder without being taken for something else. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 export const createKeys = (crawl: string, member: string): Keys => {
-  for (const [what, name] of [
-    ['crawl', crawl],
-    ['member', member],
-  ] as const) {
+  for (const [what, name] of Object.entries({ crawl, member })) {
     if (!NAME.test(name))
       throw new StoreFault(
         `"${name}" cannot be the name of a ${what} in Redis`,
         'use letters, digits, dots, dashes and underscores, 100 at the most',
       );
   }
-  const tag = (shard: number): string => `{${crawl}:${shard}}:`;
-  return {
-    tag,
-    of: (name, shard) => {
-      // What is of the whole crawl has a tag of its own.
-      if (name === 'meta' || name === 'notes' || name === 'room') return `{${crawl}}:${name}`;
-      return name === 'gone' ? `${tag(shard)}gone:${member}` : `${tag(shard)}${name}`;
-    },
-  };
+  const tag: Keys['tag'] = (shard) => (shard === null ? `{${crawl}}:` : `{${crawl}:${shard}}:`);
+  return { tag, of: (name, shard) => tag(shard) + name.replace('<member>', member) };
 };

@@ -1,24 +1,27 @@
-/** The rows of this member's settled pages, in a database beside its archive, with the batch that was settled last. */
+/** The rows of this member's settled pages, in a database beside its archive, with the batch that was written last. */
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import type { ArchiveEnd } from '../../model/census.ts';
-import type { Page, Place, PlacedPage } from '../../model/settlement.ts';
-import { preparing } from '../sqlite/book.ts';
-import { PAGE_COLUMNS, PAGE_DECLARED, PAGE_MARKS, pageValues, toPage, urlKey } from '../page-row.ts';
+import { NO_PLACE, type Page, type PageRow } from '../../model/page.ts';
 import { layoutFault } from '../layouts.ts';
+import { PAGE_DECLARED, PAGE_FIELDS, PAGE_MARKS, pageValues, urlKey } from '../page-row.ts';
+import { preparing, type Sql } from '../sqlite/statements.ts';
 
 /** What the tables mean. */
-export const ROWS_LAYOUT = 1;
+export const ROWS_LAYOUT = 2;
+
+export const PAGE_INDEX = 'CREATE INDEX page_of_site ON page (site, url_key)';
 
 const TABLES = `
   CREATE TABLE page (
     id INTEGER PRIMARY KEY AUTOINCREMENT, site TEXT NOT NULL, ${PAGE_DECLARED},
     batch INTEGER NOT NULL, shard INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX page_of_site ON page (site, url_key);
+  ${PAGE_INDEX};
   CREATE TABLE batch (
-    only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL,
-    before_file TEXT NOT NULL, before_bytes INTEGER NOT NULL, end_file TEXT NOT NULL, end_bytes INTEGER NOT NULL, parts TEXT NOT NULL
+    only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL, before_file TEXT NOT NULL,
+    before_bytes INTEGER NOT NULL, end_file TEXT NOT NULL, end_bytes INTEGER NOT NULL, parts TEXT NOT NULL
   ) STRICT;
   PRAGMA user_version = ${ROWS_LAYOUT};
 `;
@@ -44,7 +47,7 @@ export interface Batch {
 }
 
 export interface NewPart extends Omit<Part, 'row'> {
-  readonly page: { readonly page: Page; readonly place: Place | null } | null;
+  readonly page: PageRow | null;
 }
 
 export interface Rows {
@@ -53,97 +56,117 @@ export interface Rows {
   /** Rows and batch in one transaction. */
   write(batch: Omit<Batch, 'parts'>, parts: readonly NewPart[]): Batch;
   /** What is left of the last batch when some of it was refused: the other rows go. */
-  reduce(batch: Batch, dropped: readonly Part[]): void;
+  reduce(batch: Batch, withdrawn: readonly Part[]): void;
   /** Rows of links that were given up; one that is there already is left alone. */
   giveUp(pages: readonly { readonly page: Page; readonly shard: number }[]): void;
-  /** In the order they were settled. */
-  pages(): PlacedPage[];
   checkpoint(): void;
   close(): void;
 }
 
-/** What `toPage` reads. */
-export const COLUMNS = `site AS site_name, ${PAGE_COLUMNS}`;
+export interface RowsDatabase {
+  readonly db: DatabaseSync;
+  readonly sql: Sql;
+}
+
+/** Makes the tables if they are not there. Throws a StoreFault for those of another program. */
+export const createRows = (path: string): RowsDatabase => {
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000');
+  if (!hasTables(db, path)) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
+  return { db, sql: preparing(db) };
+};
+
+/** To read; null when there are no rows yet: before the first page was settled there may be no file, or no tables. */
+export const readRows = (path: string): RowsDatabase | null => {
+  if (!existsSync(path)) return null;
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  if (hasTables(db, path)) return { db, sql: preparing(db) };
+  db.close();
+  return null;
+};
+
+const hasTables = (db: DatabaseSync, path: string): boolean => {
+  try {
+    const { user_version: found } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    if (found === ROWS_LAYOUT || found === 0) return found !== 0;
+    throw layoutFault({ kind: 'pages.db', what: `the table "${path}"`, found, known: ROWS_LAYOUT });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
+
+/** In one transaction, which is taken back when the work throws. */
+export const inTransaction = <T>(db: DatabaseSync, work: () => T): T => {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+};
 
 export const openRows = (path: string): Rows => {
-  const db = new DatabaseSync(path);
+  const { db, sql } = createRows(path);
   // FULL: Redis may be another machine, and would remember what this one forgets without power.
-  db.exec(
-    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = 5000;',
-  );
-  const { user_version: layout } = db.prepare('PRAGMA user_version').get() as { user_version: number };
-  if (layout === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
-  else if (layout !== ROWS_LAYOUT) {
-    db.close();
-    throw layoutFault({ kind: 'pages.db', what: `the table "${path}"`, found: layout, known: ROWS_LAYOUT });
-  }
-  const sql = preparing(db);
-  const inTransaction = <T>(work: () => T): T => {
-    sql('BEGIN IMMEDIATE').run();
-    try {
-      const result = work();
-      sql('COMMIT').run();
-      return result;
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-  };
-  const insert = (placed: NonNullable<NewPart['page']>, batch: number, shard: number): number =>
-    insertPage(sql, placed, { batch, shard });
-  const writeBatch = ({ number, before, end, parts }: Batch): void =>
-    void sql(
-      'INSERT OR REPLACE INTO batch (only, number, before_file, before_bytes, end_file, end_bytes, parts) VALUES (1, ?, ?, ?, ?, ?, ?)',
-    ).run(number, before.file, before.bytes, end.file, end.bytes, JSON.stringify(parts));
+  db.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
   return {
     last: () => readBatch(sql),
     write: (batch, parts) =>
-      inTransaction(() => {
+      inTransaction(db, () => {
         const written = {
           ...batch,
           parts: parts.map(
-            ({ page, ...part }): Part => ({ ...part, row: page && insert(page, batch.number, part.shard) }),
+            ({ page, ...part }): Part => ({ ...part, row: page && insertPage(sql, page, batch.number, part.shard) }),
           ),
         };
-        writeBatch(written);
+        writeBatch(sql, written);
         return written;
       }),
-    reduce: (batch, dropped) =>
-      inTransaction(() => {
-        for (const { row } of dropped) if (row !== null) sql('DELETE FROM page WHERE id = ?').run(row);
-        writeBatch(batch);
+    reduce: (batch, withdrawn) =>
+      inTransaction(db, () => {
+        for (const { row } of withdrawn) if (row !== null) sql('DELETE FROM page WHERE id = ?').run(row);
+        writeBatch(sql, batch);
       }),
     giveUp: (pages) =>
-      inTransaction(() => {
-        for (const { page, shard } of pages) {
-          const known = sql(
-            "SELECT 1 FROM page WHERE site = ? AND url_key = ? AND url = ? AND outcome = 'gave-up'",
-          ).get(page.site, urlKey(page.url), page.url);
-          if (!known) insert({ page, place: null }, 0, shard);
-        }
+      inTransaction(db, () => {
+        for (const { page, shard } of pages)
+          if (!hasGivenUp(sql, page)) insertPage(sql, { ...page, ...NO_PLACE }, 0, shard);
       }),
-    pages: () => sql(`SELECT ${COLUMNS} FROM page ORDER BY id`).all().map(toPage),
     checkpoint: () => void sql('PRAGMA wal_checkpoint(PASSIVE)').get(),
     close: () => db.close(),
   };
 };
 
-export const insertPage = (
-  sql: (text: string) => StatementSync,
-  { page, place }: NonNullable<NewPart['page']>,
-  { batch, shard }: { batch: number; shard: number },
-): number =>
+export const insertPage = (sql: Sql, page: PageRow, batch: number, shard: number): number =>
   Number(
-    sql(`INSERT INTO page (site, ${PAGE_COLUMNS}, batch, shard) VALUES (?, ${PAGE_MARKS}, ?, ?)`).run(
+    sql(`INSERT INTO page (site, ${PAGE_FIELDS}, batch, shard) VALUES (?, ${PAGE_MARKS}, ?, ?)`).run(
       page.site,
-      ...pageValues(page, place),
+      ...pageValues(page),
       batch,
       shard,
     ).lastInsertRowid,
   );
 
+/** Whether there is a row that says that this link was given up. */
+export const hasGivenUp = (sql: Sql, { site, url }: Pick<Page, 'site' | 'url'>): boolean =>
+  sql("SELECT 1 FROM page WHERE site = ? AND url_key = ? AND url = ? AND outcome = 'gave-up'").get(
+    site,
+    urlKey(url),
+    url,
+  ) !== undefined;
+
+export const writeBatch = (sql: Sql, { number, before, end, parts }: Batch): void =>
+  void sql(
+    `INSERT OR REPLACE INTO batch (only, number, before_file, before_bytes, end_file, end_bytes, parts)
+     VALUES (1, ?, ?, ?, ?, ?, ?)`,
+  ).run(number, before.file, before.bytes, end.file, end.bytes, JSON.stringify(parts));
+
 /** Null before the first. */
-export const readBatch = (sql: (text: string) => StatementSync): Batch | null => {
+export const readBatch = (sql: Sql): Batch | null => {
   const row = sql('SELECT number, before_file, before_bytes, end_file, end_bytes, parts FROM batch').get();
   if (!row) return null;
   return {

@@ -1,34 +1,33 @@
 /** What a person or the supervisor changes: leases freed, sites brought back, marks set. */
 
-import { CLAIMS_MAX, type Order } from '../../frontier/store.ts';
-import { learn, writeGivenUp, type Book } from './book.ts';
-import type { Call } from './wire.ts';
+import { CLAIMS_MAX, type Change } from '../../contract/store.ts';
+import { writeGivenUp, type LeaseSession } from './session.ts';
+import { readLastSettled, type LastSettled } from './unsettled.ts';
+import { everyShard } from './wire.ts';
 
-/** Every order may be repeated. */
-export const steer = async (book: Book, orders: readonly Order[]): Promise<void> => {
-  for (const order of orders) await obey(book, order);
+/** Every change may be repeated. */
+export const steer = async (session: LeaseSession, changes: readonly Change[]): Promise<void> => {
+  for (const change of changes) await make(session, change);
 };
 
-const obey = async (book: Book, order: Order): Promise<void> => {
-  switch (order.kind) {
+const make = async (session: LeaseSession, change: Change): Promise<void> => {
+  switch (change.kind) {
     case 'free': {
-      const holder = order.holder === null ? '' : `${book.member}/${order.holder}`;
-      await free(book, { holder, counted: order.counted, culprit: order.culprit ?? null });
+      const { holder, counted, culprit = null } = change;
+      await free(session, { holder: holder === null ? '' : `${session.member}/${holder}`, counted, culprit });
       return;
     }
     case 'retry-parked':
-      return release(book, 'parked', null);
+      return release(session, 'parked', null);
     case 'release-held':
-      return release(book, 'held', order.sitePagesMax);
+      return release(session, 'held', change.sitePagesMax);
     case 'mark':
-      await book.wire.all([{ name: 'mark', shard: 0, args: [order.name, order.value] }]);
+      await session.wire.all([{ name: 'mark', shard: null, args: [change.name, change.value] }]);
       return;
     default:
-      order satisfies never;
+      change satisfies never;
   }
 };
-
-const allShards = ({ shards }: Book): number[] => Array.from({ length: shards }, (_, shard) => shard);
 
 export interface Freeing {
   /** Empty for all of this member. */
@@ -37,29 +36,34 @@ export interface Freeing {
   readonly culprit: number | null;
 }
 
+type FreeAnswer = readonly [string, string, string, freed: string[], givenUp: string[], lastBatch: string];
+
 /** Frees leases of this member in every shard, and says of each shard which batch it settled last. */
-export const free = async (book: Book, { holder, counted, culprit }: Freeing): Promise<string[]> => {
-  const shards = allShards(book);
-  const answers = (await book.wire.all(
-    shards.map((shard): Call => ({ name: 'free', shard, args: [holder, counted ? 1 : 0, culprit ?? '', CLAIMS_MAX] })),
-  )) as [string, string, string, string[], string[], string][];
+export const free = async (session: LeaseSession, freeing: Freeing): Promise<LastSettled[]> => {
+  const { wire, shards, hints, leases } = session;
+  const args = [freeing.holder, freeing.counted ? 1 : 0, freeing.culprit ?? '', CLAIMS_MAX];
+  const answers = (await wire.all(everyShard(shards, (shard) => ({ name: 'free', shard, args })))) as FreeAnswer[];
   return answers.map((answer, shard) => {
-    learn(book, shard, answer);
-    for (const lease of answer[3]) book.leases.delete(Number(lease));
-    writeGivenUp(book, shard, answer[4]);
-    return answer[5];
+    hints.learn(shard, answer);
+    for (const lease of answer[3]) leases.delete(Number(lease));
+    writeGivenUp(session, shard, answer[4]);
+    return readLastSettled(answer[5]);
   });
 };
 
 /** In rounds, a part of each shard at a time. */
-const release = async (book: Book, from: 'parked' | 'held', below: number | null): Promise<void> => {
-  let open = allShards(book).map((shard) => ({ shard, cursor: '0' }));
+const release = async (
+  { wire, shards, hints }: LeaseSession,
+  from: 'parked' | 'held',
+  below: number | null,
+): Promise<void> => {
+  let open = everyShard(shards, (shard) => ({ shard, cursor: '0' }));
   while (open.length > 0) {
-    const answers = (await book.wire.all(
-      open.map(({ shard, cursor }): Call => ({ name: 'release', shard, args: [from, below ?? '', cursor] })),
+    const answers = (await wire.all(
+      open.map(({ shard, cursor }) => ({ name: 'release', shard, args: [from, below ?? '', cursor] })),
     )) as string[][];
     open = open.flatMap(({ shard }, i) => {
-      learn(book, shard, answers[i]!);
+      hints.learn(shard, answers[i]!);
       const cursor = answers[i]![3]!;
       return cursor === '0' ? [] : [{ shard, cursor }];
     });

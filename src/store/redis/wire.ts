@@ -1,19 +1,43 @@
-/** Sends scripts to Redis, many in one go, and waits while it is gone. */
+/** Sends steps to Redis, many in one go, and waits while it is gone. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoreFault } from '../../frontier/store.ts';
+import type { StoreFault } from '../../contract/fault.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { FrontierPlace } from '../../model/settings.ts';
 import type { Client, Connected } from './connect.ts';
 import { closedFault, goneBecause, isGone, lastWords, redisFault } from './faults.ts';
 import type { Keys } from './keys.ts';
-import { SCRIPTS, type ScriptName } from './scripts/all.ts';
-import type { Script } from './scripts/parts.ts';
+import { loadSteps, type LuaStep, type StepName } from './lua.ts';
 
-export interface Call {
-  readonly name: ScriptName;
-  readonly shard: number;
+export interface Step {
+  readonly name: StepName;
+  /** Null for the whole crawl. */
+  readonly shard: number | null;
   readonly args: readonly (string | number)[];
+  /** For a step that has no keys of its own. */
+  readonly keys?: readonly string[];
+  /** The time of the step, if it is not the store's. */
+  readonly at?: number;
 }
+
+/** A command that only reads. */
+export type Command = readonly [name: string, key: string, ...rest: (string | number)[]];
+
+/** Commands of one shard, or of the whole crawl, that are read at one moment. */
+export const reading = (shard: number | null, commands: readonly Command[]): Step => ({
+  name: 'read',
+  shard,
+  keys: commands.map(([, key]) => key),
+  args: commands.map(([name, , ...rest]) => JSON.stringify([name, ...rest])),
+});
+
+/** One step for each shard. */
+export const everyShard = <T>(shards: number, stepOf: (shard: number) => T): T[] =>
+  Array.from({ length: shards }, (_, shard) => stepOf(shard));
+
+/** What Redis answers as name and value in turn. */
+export const pairs = (flat: readonly string[]): [string, string][] =>
+  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i]!, flat[2 * i + 1]!]);
 
 /** `lost`: nobody knows whether it happened. */
 export type Answer =
@@ -23,13 +47,15 @@ export type Answer =
 
 export interface Wire {
   /** All in one go, once. */
-  once(calls: readonly Call[]): Promise<Answer[]>;
+  once(steps: readonly Step[]): Promise<Answer[]>;
   /** All in one go; what was lost is sent again until it is answered. For steps that may be repeated. */
-  each(calls: readonly Call[]): Promise<Exclude<Answer, { kind: 'lost' }>[]>;
-  /** The same; throws the first refusal. */
-  all(calls: readonly Call[]): Promise<unknown[]>;
-  /** Resolves when Redis answers. */
-  back(): Promise<void>;
+  each(steps: readonly Step[]): Promise<Exclude<Answer, { kind: 'lost' }>[]>;
+  /** All in one go, until they are answered; throws the first refusal. */
+  all(steps: readonly Step[]): Promise<unknown[]>;
+  /** Reads of one shard, or of the whole crawl, at one moment. */
+  read(shard: number | null, ...commands: readonly Command[]): Promise<unknown[]>;
+  /** Steps have the time of this clock from now on, not that of the server. */
+  follow(clock: Clock): void;
   /** Whether it is open; after this no step is taken any more. */
   isOpen(): boolean;
   close(): void;
@@ -38,22 +64,19 @@ export interface Wire {
 export interface WireParts extends Connected {
   readonly keys: Keys;
   readonly member: string;
-  /** Null for the server's own time. */
-  readonly clock: Clock | null;
+  readonly frontier: FrontierPlace;
   readonly say: (message: string) => void;
-  /** Those for lines in files, where they lie there. */
-  readonly scripts?: Readonly<Record<ScriptName, Script>>;
 }
 
 /** While it is gone it is asked again after this, then after twice as long, up to the most. */
 const WAIT_MS = 50;
 const WAIT_MS_MAX = 1_000;
 
-type Command = (...args: readonly (string | number)[]) => Promise<unknown>;
-
-export const createWire = ({ client, where, keys, member, clock, say, scripts = SCRIPTS }: WireParts): Wire => {
-  const commands = defineScripts(client, scripts);
+export const createWire = ({ client, where, keys, member, frontier, say }: WireParts): Wire => {
+  const steps = loadSteps(frontier);
+  const commands = defineSteps(client, steps);
   const closing = new AbortController();
+  let clock: Clock | null = null;
   let isGoneNow = false;
   const { hear, words, forget } = lastWords();
   client.on('error', hear);
@@ -62,19 +85,11 @@ export const createWire = ({ client, where, keys, member, clock, say, scripts = 
     if (closing.signal.aborted) throw closedFault();
   };
 
-  const sendOne = async ({ name, shard, args }: Call): Promise<Answer> => {
+  const sendOne = async ({ name, shard, args, at = clock?.now(), ...step }: Step): Promise<Answer> => {
     try {
-      const time = clock === null ? '' : String(clock.now());
-      return {
-        kind: 'answered',
-        value: await commands[name](
-          ...scripts[name].keys.map((key) => keys.of(key, shard)),
-          keys.tag(shard),
-          time,
-          member,
-          ...args,
-        ),
-      };
+      const named = (step.keys ?? steps[name].keys).map((key) => keys.of(key, shard));
+      const value = await commands[name](named.length, ...named, keys.tag(shard), at ?? '', member, ...args);
+      return { kind: 'answered', value };
     } catch (thrown) {
       const error = thrown as Error;
       if (!isGone(error)) return { kind: 'refused', fault: redisFault(error, where) };
@@ -92,9 +107,9 @@ export const createWire = ({ client, where, keys, member, clock, say, scripts = 
     say(`Redis at ${where} does not answer (${goneBecause(error)}); waiting`);
   };
 
-  const once = async (calls: readonly Call[]): Promise<Answer[]> => {
+  const once: Wire['once'] = async (some) => {
     whileOpen();
-    const answers = await Promise.all(calls.map(sendOne));
+    const answers = await Promise.all(some.map(sendOne));
     whileOpen();
     if (isGoneNow && answers.length > 0 && answers.every(({ kind }) => kind !== 'lost')) {
       isGoneNow = false;
@@ -104,23 +119,19 @@ export const createWire = ({ client, where, keys, member, clock, say, scripts = 
     return answers;
   };
 
-  const each: Wire['each'] = async (calls) => {
-    const answers = await once(calls);
-    for (
-      let waitMs = WAIT_MS;
-      answers.some(({ kind }) => kind === 'lost');
-      waitMs = Math.min(2 * waitMs, WAIT_MS_MAX)
-    ) {
-      await sleep(waitMs, null, { signal: closing.signal }).catch(() => {});
+  const each: Wire['each'] = async (some) => {
+    const answers = await once(some);
+    for (let ms = WAIT_MS; answers.some(({ kind }) => kind === 'lost'); ms = Math.min(2 * ms, WAIT_MS_MAX)) {
+      await sleep(ms, null, { signal: closing.signal }).catch(() => {});
       const missing = answers.flatMap(({ kind }, i) => (kind === 'lost' ? [i] : []));
-      const again = await once(missing.map((i) => calls[i]!));
+      const again = await once(missing.map((i) => some[i]!));
       again.forEach((answer, i) => (answers[missing[i]!] = answer));
     }
     return answers as Awaited<ReturnType<Wire['each']>>;
   };
 
-  const all: Wire['all'] = async (calls) =>
-    (await each(calls)).map((answer) => {
+  const all: Wire['all'] = async (some) =>
+    (await each(some)).map((answer) => {
       if (answer.kind === 'refused') throw answer.fault;
       return answer.value;
     });
@@ -129,7 +140,8 @@ export const createWire = ({ client, where, keys, member, clock, say, scripts = 
     once,
     each,
     all,
-    back: async () => void (await all([{ name: 'meta', shard: 0, args: [] }])),
+    read: async (shard, ...some) => (await all([reading(shard, some)]))[0] as unknown[],
+    follow: (other) => void (clock = other),
     isOpen: () => !closing.signal.aborted,
     close: () => {
       closing.abort();
@@ -138,20 +150,14 @@ export const createWire = ({ client, where, keys, member, clock, say, scripts = 
   };
 };
 
-/**
- * Loaded with its first use on a connection, named by its hash after that, and loaded again where the server has
- * forgotten it.
- */
-const defineScripts = (
-  client: Client,
-  scripts: NonNullable<WireParts['scripts']>,
-): Readonly<Record<ScriptName, Command>> => {
-  const defined = {} as Record<ScriptName, Command>;
-  for (const name of Object.keys(scripts) as ScriptName[]) {
-    const { lua, keys } = scripts[name];
-    client.defineCommand(`gossamer-${name}`, { lua, numberOfKeys: keys.length });
-    const command = (client as unknown as Record<string, Command>)[`gossamer-${name}`]!;
-    defined[name] = (...args) => command.apply(client, args as never);
-  }
-  return defined;
-};
+type Run = (...args: readonly (string | number)[]) => Promise<unknown>;
+
+/** Loaded with its first use on a connection, named by its hash after that, and loaded again where it is forgotten. */
+const defineSteps = (client: Client, steps: Readonly<Record<StepName, LuaStep>>): Readonly<Record<StepName, Run>> =>
+  Object.fromEntries(
+    Object.entries(steps).map(([name, { lua }]) => {
+      client.defineCommand(`gossamer-${name}`, { lua });
+      const run = (client as unknown as Record<string, Run>)[`gossamer-${name}`]!;
+      return [name, (...args) => run.apply(client, args as never)] satisfies [string, Run];
+    }),
+  ) as Record<StepName, Run>;

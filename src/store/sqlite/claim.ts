@@ -1,139 +1,100 @@
 /** Leases due sites, one link each. */
 
-import type { Ask, Claimed } from '../../frontier/store.ts';
-import type { RobotsRecord } from '../../model/robots.ts';
+import type { Ask, Claimed } from '../../contract/store.ts';
 import type { Visit } from '../../model/visit.ts';
-import type { Book } from './book.ts';
-import { takeFirst, type LineEnds } from './line.ts';
-import { SITE_HELD, SITE_LEASED, SITE_WAITING } from './schema.ts';
+import { SITE_STATE } from '../site-state.ts';
+import { writeWaiting } from '../waiting-text.ts';
+import { takeFirst } from './queue.ts';
+import { readRobots } from './robots.ts';
+import type { Session } from './session.ts';
+import { sqlFile } from './statements.ts';
 
-interface DueSite extends LineEnds {
-  id: number;
-  name: string;
-  waiting: number;
-  pages: number;
-  due_at: number;
-  delay_ms: number;
-  crawl_delay_ms: number;
-  response_ms: number;
-  failures: number;
-}
+type DueRow = readonly [
+  id: number,
+  site: string,
+  waiting: number,
+  pages: number,
+  dueAt: number,
+  delayMs: number,
+  crawlDelayMs: number,
+  responseMs: number,
+  failures: number,
+  queue: string,
+  headAt: number,
+];
 
-type DueRow = readonly [number, string, number, number, number, number, number, number, number, string, number];
+export const DUE_SQL = sqlFile('due');
+const LEASE_SQL = sqlFile('lease');
+const NEXT_SQL = `SELECT due_at FROM site WHERE shard = ? AND state = ${SITE_STATE.waiting} ORDER BY due_at LIMIT 1`;
 
-const toDueSite = ([
-  id,
-  name,
-  waiting,
-  pages,
-  due_at,
-  delay_ms,
-  crawl_delay_ms,
-  response_ms,
-  failures,
-  line,
-  head_at,
-]: DueRow): DueSite => ({
-  id,
-  name,
-  waiting,
-  pages,
-  due_at,
-  delay_ms,
-  crawl_delay_ms,
-  response_ms,
-  failures,
-  line,
-  head_at,
-});
-
-/** Answered from the index site_due alone, in its order: the cost of a claim does not grow with the frontier. */
-export const DUE_SQL = `SELECT id, name, waiting, pages, due_at, delay_ms, crawl_delay_ms, response_ms, failures, line, head_at
-  FROM site WHERE shard = ? AND state = ${SITE_WAITING} AND due_at <= ? ORDER BY due_at LIMIT ?`;
-const NEXT_SQL = `SELECT due_at FROM site WHERE shard = ? AND state = ${SITE_WAITING} ORDER BY due_at LIMIT 1`;
-
-export const claim = (book: Book, ask: Ask): Claimed => {
-  const now = book.clock.now();
+export const claim = (session: Session, ask: Ask): Claimed => {
+  const now = session.clock.now();
   const visits: Visit[] = [];
-  const room = roomFor(book, ask);
-  const turn = book.turn++;
+  const room = roomFor(session, ask);
+  const turn = session.turn++;
   let nextDueAt = Infinity;
   for (let i = 0; i < ask.shards.length; i++) {
     const shard = ask.shards[(turn + i) % ask.shards.length]!;
-    while (visits.length < room && book.notBefore[shard]! <= now) {
+    while (visits.length < room && session.notBefore[shard]! <= now) {
       const wanted = room - visits.length;
-      const due = (book.sql(DUE_SQL, 'arrays').all(shard, now, wanted) as unknown as DueRow[]).map(toDueSite);
-      for (const site of due) {
-        if (ask.sitePagesMax !== null && site.pages >= ask.sitePagesMax) hold(book, site);
-        else visits.push(lease(book, site, { ask, now }));
+      const due = session.sql(DUE_SQL, 'arrays').all(shard, now, wanted) as unknown as DueRow[];
+      for (const row of due) {
+        if (ask.sitePagesMax !== null && row[3] >= ask.sitePagesMax) hold(session, row);
+        else visits.push(lease(session, row, { ask, now }));
       }
-      if (due.length < wanted) book.notBefore[shard] = nextDue(book, shard);
+      if (due.length < wanted) session.notBefore[shard] = nextDue(session, shard);
     }
-    nextDueAt = Math.min(nextDueAt, Math.max(book.notBefore[shard]!, now));
+    nextDueAt = Math.min(nextDueAt, Math.max(session.notBefore[shard]!, now));
   }
-  if (visits.length > 0) book.tally.changes++;
+  if (visits.length > 0) session.tally.changes++;
   return { visits, nextDueAt: nextDueAt === Infinity ? null : nextDueAt };
 };
 
 /** Leases under way may each become a page: they count against the limit as if they had. */
-const roomFor = (book: Book, ask: Ask): number =>
-  ask.pagesMax === null ? ask.visits : Math.min(ask.visits, ask.pagesMax - book.tally.pages - book.tally.leased);
+const roomFor = ({ tally }: Session, ask: Ask): number =>
+  ask.pagesMax === null ? ask.visits : Math.min(ask.visits, ask.pagesMax - tally.pages - tally.leased);
 
-const nextDue = (book: Book, shard: number): number =>
-  (book.sql(NEXT_SQL).get(shard) as { due_at: number } | undefined)?.due_at ?? Infinity;
+const nextDue = ({ sql }: Session, shard: number): number =>
+  (sql(NEXT_SQL).get(shard) as { due_at: number } | undefined)?.due_at ?? Infinity;
 
-const hold = (book: Book, site: DueSite): void => {
-  book.sql(`UPDATE site SET state = ${SITE_HELD} WHERE id = ?`).run(site.id);
-  book.tally.waiting -= site.waiting;
-  book.tally.held += site.waiting;
-  book.tally.sitesHeld++;
-  book.tally.changes++;
+const hold = ({ sql, tally }: Session, [id, , waiting]: DueRow): void => {
+  sql(`UPDATE site SET state = ${SITE_STATE.held} WHERE id = ?`).run(id);
+  tally.waiting -= waiting;
+  tally.held += waiting;
+  tally.sitesHeld++;
+  tally.changes++;
 };
 
-const lease = (book: Book, site: DueSite, { ask, now }: { ask: Ask; now: number }): Visit => {
-  const { link, tries } = takeFirst(book, site, site.name);
-  const number = ++book.tally.lease;
-  const delayMs = Math.max(site.delay_ms, ask.delayMs);
-  // The clock moves before the call leaves: whatever happens to this visit, the site is not early.
-  book
-    .sql(`UPDATE site SET state = ${SITE_LEASED}, waiting = waiting - 1, line = ?, head_at = ?,
-      due_at = ?, delay_ms = ?, lease = ?, holder = ?, leased = ? WHERE id = ?`)
-    .run(
-      site.line,
-      site.head_at,
-      now + delayMs,
-      delayMs,
-      number,
-      ask.holder,
-      JSON.stringify({ link, tries: tries + 1 }),
-      site.id,
-    );
-  book.tally.waiting--;
-  book.tally.leased++;
+const lease = (session: Session, row: DueRow, { ask, now }: { ask: Ask; now: number }): Visit => {
+  const { sql, tally } = session;
+  const [id, site, , , dueAt, formerDelayMs, crawlDelayMs, responseMs, failures, queue, headAt] = row;
+  const ends = { queue, head_at: headAt };
+  const { link, tries: formerTries } = takeFirst(session, ends, site);
+  const number = ++tally.lease;
+  const tries = formerTries + 1;
+  const delayMs = Math.max(formerDelayMs, ask.delayMs);
+  // The clock moves before the request leaves: whatever happens to this visit, the site is not early.
+  sql(LEASE_SQL).run(
+    id,
+    ends.queue,
+    ends.head_at,
+    now + delayMs,
+    delayMs,
+    number,
+    ask.holder,
+    writeWaiting({ link, tries }),
+    link.via,
+  );
+  tally.waiting--;
+  tally.leased++;
   return {
-    site: site.name,
+    site,
     lease: number,
     link,
-    tries: tries + 1,
+    tries,
     claimedAt: now,
     leaseUntil: null, // one process owns this store
-    pace: {
-      dueAt: site.due_at,
-      delayMs: site.delay_ms,
-      crawlDelayMs: site.crawl_delay_ms,
-      responseMs: site.response_ms,
-      failures: site.failures,
-    },
-    robots: robotsOf(book, new URL(link.url).origin),
+    pace: { dueAt, delayMs: formerDelayMs, crawlDelayMs, responseMs, failures },
+    robots: readRobots(session, new URL(link.url).origin),
   };
-};
-
-export const robotsOf = ({ sql }: Pick<Book, 'sql'>, origin: string): RobotsRecord | null => {
-  const row = sql(
-    'SELECT fetched_at, expires_at, verdict, rules, crawl_delay_ms FROM robots WHERE origin = ?',
-    'arrays',
-  ).get(origin) as unknown as readonly [number, number, RobotsRecord['verdict'], string, number | null] | undefined;
-  if (!row) return null;
-  const [fetchedAt, expiresAt, verdict, rules, crawlDelayMs] = row;
-  return { origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs };
 };

@@ -1,6 +1,6 @@
 /** What SQLite and the disk say, in words that tell a person what to do. */
 
-import { StoreFault } from '../../frontier/store.ts';
+import { StoreFault } from '../../contract/fault.ts';
 
 const ADVICE: Readonly<Record<number, string>> = {
   5: 'end the program that holds the database open', // SQLITE_BUSY

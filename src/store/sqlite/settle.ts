@@ -1,64 +1,68 @@
 /** Ends leases: records first, then rows, in one transaction. */
 
-import { settledOf, type Settled } from '../../frontier/store.ts';
-import type { Page, Place, Settlement } from '../../model/settlement.ts';
-import type { RobotsRecord } from '../../model/robots.ts';
+import { settledOf, type Settled } from '../../contract/store.ts';
+import type { NoPlace, PageRow, WarcPlace } from '../../model/page.ts';
+import type { Settlement } from '../../model/settlement.ts';
+import type { Waiting } from '../../model/waiting.ts';
 import { appendKept, keptBytes, placeOf } from '../kept.ts';
-import { PAGE_COLUMNS, PAGE_MARKS, pageValues } from '../page-row.ts';
-import type { Book } from './book.ts';
-import type { Waiting } from '../link-text.ts';
-import { appendToLine, putFirst, type LineEnds } from './line.ts';
-import { SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING } from './schema.ts';
+import { PAGE_FIELDS, PAGE_MARKS, pageValues } from '../page-row.ts';
+import { SITE_STATE } from '../site-state.ts';
+import { readWaiting } from '../waiting-text.ts';
+import { putFirst, putLast, type QueueEnds } from './queue.ts';
+import { writeRobots } from './robots.ts';
+import { noteDue, type Session } from './session.ts';
+import { sqlFile } from './statements.ts';
 import { countSettled } from './tally.ts';
 
-export interface LeasedSite extends LineEnds {
-  id: number;
-  name: string;
-  shard: number;
-  waiting: number;
-  delay_ms: number;
-  lease: number;
-  leased: string;
+/** A site under visit. */
+export interface LeasedSite extends QueueEnds {
+  readonly id: number;
+  readonly name: string;
+  readonly shard: number;
+  readonly waiting: number;
+  readonly delay_ms: number;
+  readonly lease: number;
+  readonly leased: string;
+  readonly leased_via: string;
 }
 
-export const LEASED_COLUMNS = 'id, name, shard, waiting, delay_ms, lease, leased, line, head_at';
+export type LeasedRow = readonly [number, string, number, number, number, number, string, string, string, number];
 
-export const settle = (book: Book, settlements: readonly Settlement[]): Settled => {
-  const kept: { settlement: Settlement; site: LeasedSite }[] = [];
+export const leasedSite = (row: LeasedRow): LeasedSite => {
+  const [id, name, shard, waiting, delay_ms, lease, leased, leased_via, queue, head_at] = row;
+  return { id, name, shard, waiting, delay_ms, lease, leased, leased_via, queue, head_at };
+};
+
+const IN_FORCE_SQL = sqlFile('in-force');
+const SETTLE_SQL = sqlFile('settle');
+
+export const settle = (session: Session, settlements: readonly Settlement[]): Settled => {
+  const kept = new Map<Settlement, LeasedSite>();
   const leases = new Set<number>();
   for (const settlement of settlements) {
-    const site = inForce(book, settlement);
+    const site = inForce(session, settlement);
     if (!site || leases.has(settlement.lease)) continue;
     leases.add(settlement.lease);
-    kept.push({ settlement, site });
+    kept.set(settlement, site);
   }
   // Append before the rows that point there: a crash in between leaves a tail, which the next start cuts.
-  const places = appendRecords(
-    book,
-    kept.map((one) => one.settlement),
-  );
-  kept.forEach(({ settlement, site }, i) => settleOne(book, { settlement, site, place: places[i]! }));
-  if (kept.length > 0) book.tally.changes++;
-  const settled = new Set(kept.map(({ settlement }) => settlement));
-  return settledOf(settlements, (one) => settled.has(one));
+  const places = appendRecords(session, [...kept.keys()]);
+  let i = 0;
+  for (const [settlement, site] of kept) settleOne(session, { settlement, site, place: places[i++]! });
+  if (kept.size > 0) session.tally.changes++;
+  return settledOf(settlements, (one) => kept.has(one));
 };
 
-type LeasedRow = readonly [number, string, number, number, number, number, string, string, number];
-
-const inForce = (book: Book, settlement: Settlement): LeasedSite | undefined => {
-  const row = book
-    .sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE name = ? AND state = ${SITE_LEASED} AND lease = ?`, 'arrays')
-    .get(settlement.site, settlement.lease) as unknown as LeasedRow | undefined;
-  if (!row) return undefined;
-  const [id, name, shard, waiting, delay_ms, lease, leased, line, head_at] = row;
-  return { id, name, shard, waiting, delay_ms, lease, leased, line, head_at };
+const inForce = ({ sql }: Session, { site, lease }: Settlement): LeasedSite | undefined => {
+  const row = sql(IN_FORCE_SQL, 'arrays').get(site, lease) as unknown as LeasedRow | undefined;
+  return row && leasedSite(row);
 };
 
-const appendRecords = (book: Book, settlements: readonly Settlement[]): (Place | null)[] => {
-  const begins = appendKept(book.archive, settlements);
-  book.tally.archive = book.archive.end();
+const appendRecords = ({ archive, tally }: Session, settlements: readonly Settlement[]): (WarcPlace | NoPlace)[] => {
+  const begins = appendKept(archive, settlements);
+  tally.archive = archive.end();
   return settlements.map((settlement, i) => {
-    book.tally.archivedBytes += keptBytes(settlement).length;
+    tally.archivedBytes += keptBytes(settlement).length;
     return placeOf(settlement, begins[i]!);
   });
 };
@@ -66,72 +70,68 @@ const appendRecords = (book: Book, settlements: readonly Settlement[]): (Place |
 interface Settling {
   readonly settlement: Settlement;
   readonly site: LeasedSite;
-  readonly place: Place | null;
+  readonly place: WarcPlace | NoPlace;
 }
 
-const settleOne = (book: Book, { settlement, site, place }: Settling): void => {
-  const { link, tries } = JSON.parse(site.leased) as Waiting;
+const settleOne = (session: Session, { settlement, site, place }: Settling): void => {
+  const { sql, tally } = session;
   const { pace, fate } = settlement;
   let back = 1;
   let pages = 0;
   switch (fate) {
     case 'settled': {
-      if (!settlement.page) throw new Error(`a settled visit of ${link.url} has no page`);
-      const before = book.tally.pages;
-      writePage(book, site.id, { page: settlement.page, place });
-      pages = book.tally.pages - before;
+      if (!settlement.page) throw new Error(`a settled visit of ${leasedLink(site).link.url} has no page`);
+      const before = tally.pages;
+      writePage(session, site.id, { ...settlement.page, ...place });
+      pages = tally.pages - before;
       back = 0;
       break;
     }
     case 'retry':
-      appendToLine(book, site, [{ link, tries }]);
+      putLast(session, site, [leasedLink(site)]);
       break;
-    case 'returned':
-      putFirst(book, site, [{ link, tries: tries - 1 }]);
+    case 'returned': {
+      const { link, tries } = leasedLink(site);
+      putFirst(session, site, [{ link, tries: tries - 1 }]);
       break;
+    }
     default:
       fate satisfies never;
   }
-  if (settlement.robots) writeRobots(book, settlement.robots);
-  const state = settlement.parked ? SITE_PARKED : site.waiting + back > 0 ? SITE_WAITING : SITE_IDLE;
-  book
-    .sql(`UPDATE site SET state = ?, waiting = waiting + ?, pages = pages + ?, due_at = ?, delay_ms = ?, crawl_delay_ms = ?,
-      response_ms = ?, failures = ?, line = ?, head_at = ?, lease = NULL, holder = NULL, leased = NULL WHERE id = ?`)
-    .run(
-      state,
-      back,
-      pages,
-      pace.dueAt,
-      pace.delayMs,
-      pace.crawlDelayMs,
-      pace.responseMs,
-      pace.failures,
-      site.line,
-      site.head_at,
-      site.id,
-    );
-  book.tally.leased--;
-  book.tally.waiting += back;
+  if (settlement.robots) writeRobots(session, settlement.robots);
+  const waiting = site.waiting + back;
+  const state = settlement.parked ? SITE_STATE.parked : waiting > 0 ? SITE_STATE.waiting : SITE_STATE.idle;
+  const { dueAt, delayMs, crawlDelayMs, responseMs, failures } = pace;
+  sql(SETTLE_SQL).run(
+    site.id,
+    state,
+    back,
+    pages,
+    dueAt,
+    delayMs,
+    crawlDelayMs,
+    responseMs,
+    failures,
+    site.queue,
+    site.head_at,
+  );
+  tally.leased--;
+  tally.waiting += back;
   if (settlement.parked) {
-    book.tally.waiting -= site.waiting + back;
-    book.tally.parked += site.waiting + back;
-    book.tally.sitesParked++;
-  } else if (site.waiting + back > 0) book.notBefore[site.shard] = Math.min(book.notBefore[site.shard]!, pace.dueAt);
+    tally.waiting -= waiting;
+    tally.parked += waiting;
+    tally.sitesParked++;
+  } else if (waiting > 0) noteDue(session, site.shard, dueAt);
 };
 
-export const writePage = (
-  book: Pick<Book, 'sql' | 'tally'>,
-  site: number,
-  { page, place }: { page: Page; place: Place | null },
-): void => {
-  book.sql(`INSERT INTO page (site, ${PAGE_COLUMNS}) VALUES (?, ${PAGE_MARKS})`).run(site, ...pageValues(page, place));
-  countSettled(book.tally, page.outcome);
+/** The link under visit, the claim counted. */
+export const leasedLink = ({ name, leased, leased_via }: LeasedSite): Waiting => {
+  const waiting = readWaiting(leased, leased_via, name);
+  if (!waiting) throw new Error(`the leased link of site "${name}" cannot be read`);
+  return waiting;
 };
 
-export const writeRobots = (book: Pick<Book, 'sql'>, robots: RobotsRecord): void => {
-  book
-    .sql(
-      'INSERT OR REPLACE INTO robots (origin, fetched_at, expires_at, verdict, rules, crawl_delay_ms) VALUES (?, ?, ?, ?, ?, ?)',
-    )
-    .run(robots.origin, robots.fetchedAt, robots.expiresAt, robots.verdict, robots.rules, robots.crawlDelayMs);
+export const writePage = ({ sql, tally }: Pick<Session, 'sql' | 'tally'>, site: number, page: PageRow): void => {
+  sql(`INSERT INTO page (site, ${PAGE_FIELDS}) VALUES (?, ${PAGE_MARKS})`).run(site, ...pageValues(page));
+  countSettled(tally, page.outcome);
 };

@@ -16,6 +16,8 @@ import {
   type FingerprintTable,
   type SharedFingerprints,
 } from '../../lib/fingerprint-table.ts';
+import { snapshotPath } from '../files.ts';
+import { printsAfter, seenLog } from './seen-log.ts';
 
 /** The table of a crawl as its database has it, and how much of that a snapshot has already. */
 export interface Loaded {
@@ -40,41 +42,22 @@ interface Named {
   readonly segments: readonly number[];
 }
 
-export const snapshotPath = (databasePath: string): string => `${databasePath}-seen`;
-
 export const loadSeen = (db: DatabaseSync, path: string): Loaded => {
   const named = namedIn(db);
   const restored = named && readSnapshot(snapshotPath(path), named);
   const after = restored ? named!.through : 0;
-  const { bytes } = db
-    .prepare('SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM seen WHERE id > ?')
-    .get(after) as { bytes: number };
-  const seen = restored ?? createFingerprintTable(bytes / 8);
-  replaySeen(db, after, (print) => seen.add(print));
-  return { seen, replayed: bytes / 8 };
-};
-
-/** Reads the log of fingerprints behind this row of it. */
-export const replaySeen = (db: DatabaseSync, after: number, add: (print: bigint) => void): void => {
-  for (const row of db.prepare('SELECT fingerprints FROM seen WHERE id > ? ORDER BY id').iterate(after)) {
-    const bytes = row.fingerprints as Uint8Array;
-    const prints = new BigUint64Array(bytes.slice().buffer);
-    for (const print of prints) add(print);
-  }
+  const replayed = printsAfter(db, after);
+  const seen = restored ?? createFingerprintTable(replayed);
+  for (const { prints } of seenLog(db, after)) for (const print of prints) seen.add(print);
+  return { seen, replayed };
 };
 
 /** Writes a snapshot if the next start would otherwise have much to read. Nothing may be added meanwhile. */
 export const writeSnapshot = (db: DatabaseSync, path: string, { seen, replayed, from }: SnapshotRequest): void => {
   const { through } = db.prepare('SELECT coalesce(max(id), 0) AS through FROM seen').get() as { through: number };
   const named = namedIn(db);
-  const behind = named
-    ? (
-        db
-          .prepare('SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM seen WHERE id > ?')
-          .get(named.through) as { bytes: number }
-      ).bytes / 8
-    : seen.size;
-  if (through === 0 || Math.max(behind, replayed) < from) return;
+  const after = named ? printsAfter(db, named.through) : seen.size;
+  if (through === 0 || Math.max(after, replayed) < from) return;
   const { segments, hasZero } = seen.shared;
   const target = snapshotPath(path);
   let crc: number;

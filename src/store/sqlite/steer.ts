@@ -1,98 +1,84 @@
 /** What a person or the supervisor changes: leases freed, sites brought back, marks set. */
 
-import { CLAIMS_MAX, type Order } from '../../frontier/store.ts';
+import { CLAIMS_MAX, type Change, type Upkeep } from '../../contract/store.ts';
 import { unansweredPage } from '../../frontier/page.ts';
-import type { Book } from './book.ts';
-import type { Waiting } from '../link-text.ts';
-import { putFirst } from './line.ts';
-import { SITE_HELD, SITE_IDLE, SITE_LEASED, SITE_PARKED, SITE_WAITING } from './schema.ts';
-import { LEASED_COLUMNS, writePage, type LeasedSite } from './settle.ts';
+import { NO_PLACE } from '../../model/page.ts';
+import { SITE_STATE } from '../site-state.ts';
+import { putFirst } from './queue.ts';
+import { noteDue, type Session } from './session.ts';
+import { leasedLink, leasedSite, writePage, type LeasedRow, type LeasedSite } from './settle.ts';
+import { sqlFile } from './statements.ts';
 
-export const steer = (book: Book, orders: readonly Order[]): void => {
-  for (const order of orders) obey(book, order);
-  if (orders.length > 0) book.tally.changes++;
+const LEASED_SQL = sqlFile('leased');
+const FREE_SQL = sqlFile('free');
+const RETRY_PARKED_SQL = sqlFile('retry-parked');
+
+export const steer = (session: Session, changes: readonly Change[]): void => {
+  for (const change of changes) carryOut(session, change);
+  if (changes.length > 0) session.tally.changes++;
 };
 
-const obey = (book: Book, order: Order): void => {
-  switch (order.kind) {
+const carryOut = (session: Session, change: Change): void => {
+  switch (change.kind) {
     case 'free':
-      return free(book, order);
+      return free(session, change);
     case 'retry-parked':
-      return retryParked(book);
+      return retryParked(session);
     case 'release-held':
-      return releaseHeld(book, order.sitePagesMax);
+      return releaseHeld(session, change.sitePagesMax);
     case 'mark':
-      book.tally.marks[order.name] = order.value;
+      session.tally.marks[change.name] = change.value;
       return;
     default:
-      order satisfies never;
+      change satisfies never;
   }
 };
 
-const free = (book: Book, order: Extract<Order, { kind: 'free' }>): void => {
-  const where = order.holder === null ? '' : 'AND holder = ?';
-  const sites = book
-    .sql(`SELECT ${LEASED_COLUMNS} FROM site WHERE state = ${SITE_LEASED} ${where}`)
-    .all(...(order.holder === null ? [] : [order.holder])) as unknown as LeasedSite[];
-  for (const site of sites) freeOne(book, site, order.counted && (order.culprit ?? site.lease) === site.lease);
+const free = (session: Session, { holder, counted, culprit }: Extract<Upkeep, { kind: 'free' }>): void => {
+  const rows = session.sql(LEASED_SQL, 'arrays').all(holder) as unknown as LeasedRow[];
+  for (const site of rows.map(leasedSite)) freeOne(session, site, counted && (culprit ?? site.lease) === site.lease);
 };
 
-const freeOne = (book: Book, site: LeasedSite, counted: boolean): void => {
-  const now = book.clock.now();
-  const { link, tries } = JSON.parse(site.leased) as Waiting;
+const freeOne = (session: Session, site: LeasedSite, counted: boolean): void => {
+  const { sql, tally } = session;
+  const now = session.clock.now();
+  const { link, tries } = leasedLink(site);
   const claims = counted ? tries : tries - 1;
   const givenUp = claims >= CLAIMS_MAX;
-  if (givenUp)
-    writePage(book, site.id, {
-      page: unansweredPage({ link, tries: claims, outcome: 'gave-up', at: now }),
-      place: null,
-    });
-  else putFirst(book, site, [{ link, tries: claims }]);
-  // A full delay from now: the call of the visit that died may have left a moment ago.
+  const gaveUp = { link, tries: claims, outcome: 'gave-up', at: now } as const;
+  if (givenUp) writePage(session, site.id, { ...unansweredPage(gaveUp), ...NO_PLACE });
+  else putFirst(session, site, [{ link, tries: claims }]);
+  const waits = site.waiting > 0 || !givenUp;
+  // A full delay from now: the request of the visit that died may have left a moment ago.
   const dueAt = now + site.delay_ms;
-  book
-    .sql(`UPDATE site SET state = ?, waiting = waiting + ?, due_at = ?, line = ?, head_at = ?,
-      lease = NULL, holder = NULL, leased = NULL WHERE id = ?`)
-    .run(
-      site.waiting > 0 || !givenUp ? SITE_WAITING : SITE_IDLE,
-      givenUp ? 0 : 1,
-      dueAt,
-      site.line,
-      site.head_at,
-      site.id,
-    );
-  book.tally.leased--;
-  if (!givenUp) book.tally.waiting++;
-  if (site.waiting > 0 || !givenUp) book.notBefore[site.shard] = Math.min(book.notBefore[site.shard]!, dueAt);
+  const state = waits ? SITE_STATE.waiting : SITE_STATE.idle;
+  sql(FREE_SQL).run(site.id, state, givenUp ? 0 : 1, dueAt, site.queue, site.head_at);
+  tally.leased--;
+  if (!givenUp) tally.waiting++;
+  if (waits) noteDue(session, site.shard, dueAt);
 };
 
-/** What a site is when it is no longer set aside. */
-const BACK = `iif(waiting > 0, ${SITE_WAITING}, ${SITE_IDLE})`;
-
-const retryParked = (book: Book): void => {
-  // Not after a long back-off any more, but never before a full delay: its last call may just have left.
-  const now = book.clock.now();
-  book
-    .sql(
-      `UPDATE site SET state = ${BACK}, failures = 0, due_at = max(?, min(due_at, ? + delay_ms)) WHERE state = ${SITE_PARKED}`,
-    )
-    .run(now, now);
-  book.tally.waiting += book.tally.parked;
-  book.tally.parked = 0;
-  book.tally.sitesParked = 0;
-  book.notBefore.fill(-Infinity);
+const retryParked = ({ sql, tally, clock, notBefore }: Session): void => {
+  sql(RETRY_PARKED_SQL).run(clock.now());
+  tally.waiting += tally.parked;
+  tally.parked = 0;
+  tally.sitesParked = 0;
+  notBefore.fill(-Infinity);
 };
 
-const releaseHeld = (book: Book, sitePagesMax: number | null): void => {
+/** With both conditions for the state, SQLite sees that the index site_aside has them all. */
+const HELD_BELOW = `state IN (${SITE_STATE.parked}, ${SITE_STATE.held}) AND state = ${SITE_STATE.held} AND pages < ?`;
+const BACK = `iif(waiting > 0, ${SITE_STATE.waiting}, ${SITE_STATE.idle})`;
+
+const releaseHeld = ({ sql, tally, notBefore }: Session, sitePagesMax: number | null): void => {
   const below = sitePagesMax ?? Number.MAX_SAFE_INTEGER;
-  const { sites, links } = book
-    .sql(`SELECT count(*) AS sites, coalesce(sum(waiting), 0) AS links FROM site
-    WHERE state = ${SITE_HELD} AND pages < ?`)
-    .get(below) as { sites: number; links: number };
+  const { sites, links } = sql(
+    `SELECT count(*) AS sites, coalesce(sum(waiting), 0) AS links FROM site WHERE ${HELD_BELOW}`,
+  ).get(below) as { sites: number; links: number };
   if (sites === 0) return;
-  book.sql(`UPDATE site SET state = ${BACK} WHERE state = ${SITE_HELD} AND pages < ?`).run(below);
-  book.tally.held -= links;
-  book.tally.waiting += links;
-  book.tally.sitesHeld -= sites;
-  book.notBefore.fill(-Infinity);
+  sql(`UPDATE site SET state = ${BACK} WHERE ${HELD_BELOW}`).run(below);
+  tally.held -= links;
+  tally.waiting += links;
+  tally.sitesHeld -= sites;
+  notBefore.fill(-Infinity);
 };

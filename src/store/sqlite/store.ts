@@ -1,22 +1,24 @@
 /** The embedded store: one SQLite database, written by the one thread that opens it. */
 
-import type { DatabaseSync } from 'node:sqlite';
-import { StoreFault, type Archive, type Store } from '../../frontier/store.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { ArchiveEnd, Census } from '../../model/census.ts';
+import type { Archive } from '../../archive/archive.ts';
+import { StoreFault } from '../../contract/fault.ts';
+import { anchorNow, createClock, type Anchor, type Clock } from '../../lib/clock.ts';
+import type { ArchiveEnd } from '../../model/census.ts';
 import { rowsOf, storeOver, type StoreCall } from '../call.ts';
+import { CRAWL_DB, pathOf } from '../files.ts';
+import type { OnTime, OpenedStore, StoreOptions } from '../options.ts';
 import { admit } from './admit.ts';
-import { inTransaction, openBook, readTally, type Book } from './book.ts';
 import { censusOf } from './census.ts';
 import { claim } from './claim.ts';
 import { storeFault } from './fault.ts';
-import { openDatabase, SCHEMA_VERSION, shardsIn, versionOf } from './schema.ts';
+import { openDatabase, shardsIn } from './schema.ts';
+import { inTransaction, type Session } from './session.ts';
 import { settle } from './settle.ts';
 import { loadSeen, SNAPSHOT_FROM, writeSnapshot } from './snapshot.ts';
 import { steer } from './steer.ts';
-import { layoutFault } from '../layouts.ts';
+import { readTally } from './tally.ts';
 
-export interface SqliteStoreOptions {
+export interface SqliteOptions {
   readonly path: string;
   /** Time, never before the last moment that the store recorded. */
   readonly clock: (notBeforeMs: number) => Clock;
@@ -30,13 +32,8 @@ export interface SqliteStoreOptions {
   readonly checkpointRows?: number;
 }
 
-/** In milliseconds. */
-export type OnTime = (what: StoreCall['verb'] | 'commit', tookMs: number) => void;
-
-export interface SqliteStore extends Store {
-  readonly clock: Clock;
-  /** Runs the calls in order in one transaction; `onTime` is told how long each took, and their commit. */
-  run(calls: readonly StoreCall[], onTime?: OnTime): unknown[];
+export interface SqliteStore extends OpenedStore {
+  together(calls: readonly StoreCall[], onTime?: OnTime): unknown[];
   /** Moves the log into the database, as happens by itself from time to time. */
   checkpoint(): void;
   /** The store's memory per known URL, for those who watch it. */
@@ -46,26 +43,36 @@ export interface SqliteStore extends Store {
 /** About 20 MiB of log between two checkpoints: long enough to be rare, short enough to be quick. */
 const CHECKPOINT_ROWS = 5_000;
 
+export const openSqliteStore = async (options: StoreOptions): Promise<OpenedStore> => {
+  const { shards, archive, clock } = options;
+  const path = pathOf(options, CRAWL_DB);
+  if (clock) return openSqlite({ path, shards, archive, clock });
+  let anchor: Anchor | undefined;
+  const anchored = (notBeforeMs: number): Clock => createClock((anchor = anchorNow(notBeforeMs)));
+  const store = openSqlite({ path, shards, archive, clock: anchored });
+  return { ...store, anchor: anchor! };
+};
+
 /** Opening frees every lease: nothing outlives the process in an embedded store. */
-export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
-  const { book, replayed } = open(options);
+export const openSqlite = (options: SqliteOptions): SqliteStore => {
+  const { session, replayed } = open(options);
+  const { checkpointRows = CHECKPOINT_ROWS, snapshotFrom: from = SNAPSHOT_FROM } = options;
   let closed = false;
-  const checkpointRows = options.checkpointRows ?? CHECKPOINT_ROWS;
   let rowsInWal = 0;
   /**
    * Records before the rows that point to them, on disk too: what a checkpoint writes is never ahead of the archive.
    */
   const checkpoint = (): void => {
-    book.archive.sync();
-    book.sql('PRAGMA wal_checkpoint(PASSIVE)').get();
+    session.archive.sync();
+    session.sql('PRAGMA wal_checkpoint(PASSIVE)').get();
     rowsInWal = 0;
   };
-  const run = (calls: readonly StoreCall[], onTime?: OnTime): unknown[] => {
+  const together = (calls: readonly StoreCall[], onTime?: OnTime): unknown[] => {
     if (closed) throw new StoreFault('the store is closed', 'open the crawl again');
     const work = (): unknown[] =>
       calls.map((call) => {
         const begun = performance.now();
-        const result = perform(book, call);
+        const result = perform(session, call);
         onTime?.(call.verb, performance.now() - begun);
         return result;
       });
@@ -74,7 +81,7 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
       const begun = performance.now();
       if (rowsInWal >= checkpointRows) checkpoint(); // before the work: if it fails, nothing was done
       let workMs = 0;
-      const results = inTransaction(book, () => {
+      const results = inTransaction(session, () => {
         const workBegun = performance.now();
         const answers = work();
         workMs = performance.now() - workBegun;
@@ -87,69 +94,69 @@ export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore => {
       throw storeFault(error);
     }
   };
-  const one = async <T>(call: StoreCall): Promise<T> => run([call])[0] as T;
-  run([{ verb: 'steer', orders: [{ kind: 'free', holder: null, counted: true }] }]);
+  const one = async <T>(call: StoreCall): Promise<T> => together([call])[0] as T;
+  together([{ verb: 'steer', changes: [{ kind: 'free', holder: null, counted: true }] }]);
   return {
-    clock: book.clock,
-    run,
+    together,
     checkpoint,
-    seenBytes: () => book.seen.bytes,
+    time: async () => session.clock.now(),
+    seenBytes: () => session.seen.bytes,
     ...storeOver(one, async () => {
       if (closed) return;
       closed = true;
       try {
-        book.archive.close();
-        writeSnapshot(book.db, options.path, {
-          seen: book.seen,
-          replayed,
-          from: options.snapshotFrom ?? SNAPSHOT_FROM,
-        });
+        session.archive.close();
+        writeSnapshot(session.db, options.path, { seen: session.seen, replayed, from });
       } finally {
-        book.db.close();
+        session.db.close();
       }
     }),
   };
 };
 
-const perform = (book: Book, call: StoreCall): unknown => {
+const perform = (session: Session, call: StoreCall): unknown => {
   switch (call.verb) {
     case 'admit':
-      return admit(book, call.links, call.siteWaitingMax);
+      return admit(session, call.links, call.siteWaitingMax);
     case 'claim':
-      return claim(book, call.ask);
+      return claim(session, call.ask);
     case 'settle':
-      return settle(book, call.settlements);
+      return settle(session, call.settlements);
     case 'steer':
-      return steer(book, call.orders);
+      return steer(session, call.changes);
     case 'census':
-      return censusOf(book.sql, { tally: book.tally, shards: book.shards, now: book.clock.now() }) satisfies Census;
+      return censusOf(session, session.clock.now());
     default:
       return call satisfies never;
   }
 };
 
-const open = (options: SqliteStoreOptions): { book: Book; replayed: number } => {
-  let db: DatabaseSync | undefined;
+const open = ({ path, shards: wanted, clock, archive }: SqliteOptions): { session: Session; replayed: number } => {
+  let db: Session['db'] | undefined;
   try {
-    db = openDatabase(options.path, options.shards);
-    const version = versionOf(db);
-    if (version !== SCHEMA_VERSION) {
-      const what = `the store "${options.path}"`;
-      throw layoutFault({ kind: 'crawl.db', what, found: version, known: SCHEMA_VERSION });
-    }
+    const connection = openDatabase(path, wanted);
+    db = connection.db;
     const shards = shardsIn(db);
-    if (options.shards !== undefined && shards !== options.shards) {
+    if (wanted !== undefined && shards !== wanted) {
       throw new StoreFault(
-        `the store "${options.path}" has ${shards} shards, but crawl.json says ${options.shards}`,
+        `the store "${path}" has ${shards} shards, but crawl.json says ${wanted}`,
         'restore crawl.json from a copy; "gossamer migrate" changes the number',
       );
     }
-    const { moment, archive } = readTally(db);
-    const { seen, replayed } = loadSeen(db, options.path);
-    return {
-      book: openBook({ db, shards, clock: options.clock(moment), archive: options.archive(archive), seen }),
-      replayed,
+    const tally = readTally(connection.sql);
+    const { seen, replayed } = loadSeen(db, path);
+    const session: Session = {
+      ...connection,
+      shards,
+      clock: clock(tally.moment),
+      archive: archive(tally.archive),
+      seen,
+      provisional: new Set(),
+      tally,
+      notBefore: new Float64Array(shards).fill(-Infinity),
+      turn: 0,
     };
+    return { session, replayed };
   } catch (error) {
     db?.close();
     throw storeFault(error);

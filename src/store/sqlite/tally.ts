@@ -1,7 +1,9 @@
 /** The counters of a crawl: changed in memory during a transaction, written with it, restored if it fails. */
 
+import { StoreFault } from '../../contract/fault.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import { ANSWERED_OUTCOMES, type OutcomeName } from '../../model/outcome.ts';
+import type { Sql } from './statements.ts';
 
 export interface Tally {
   waiting: number;
@@ -54,3 +56,16 @@ export const copyTally = (tally: Tally): Tally => ({
   settled: { ...tally.settled },
   marks: { ...tally.marks },
 });
+
+/** The counters as they were last written; empty ones before that. Throws a StoreFault when they cannot be read. */
+export const readTally = (sql: Sql): Tally => {
+  const row = sql("SELECT value FROM meta WHERE name = 'tally'").get() as { value: string } | undefined;
+  try {
+    return row ? { ...emptyTally(), ...(JSON.parse(row.value) as Tally) } : emptyTally();
+  } catch (error) {
+    throw new StoreFault('the counters of the crawl cannot be read', 'check the crawl by "gossamer verify"', error);
+  }
+};
+
+export const writeTally = (sql: Sql, tally: Tally): void =>
+  void sql("INSERT OR REPLACE INTO meta (name, value) VALUES ('tally', ?)").run(JSON.stringify(tally));

@@ -1,0 +1,43 @@
+/** What a request of a fetcher asks for, and what all requests of a fetcher share. */
+
+import type { Clock } from '../lib/clock.ts';
+import type { Exchange } from '../model/exchange.ts';
+import type { BodyMemory } from './body-memory.ts';
+import type { Target } from './connect-to.ts';
+import type { Dial } from './connection.ts';
+import type { Connections } from './connections.ts';
+import type { Deadlines } from './deadlines.ts';
+import type { Lookup } from './lookup.ts';
+
+/** What all requests of a fetcher share. */
+export interface Shared {
+  readonly clock: Clock;
+  readonly lookup: Lookup;
+  readonly connections: Connections;
+  readonly memory: BodyMemory;
+  readonly deadlines: Deadlines;
+  readonly connectTimeoutMs: number;
+  readonly responseTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  readonly allowPrivateAddresses: boolean;
+}
+
+/** What one request asks for, and who is told of it. */
+export interface Plan {
+  readonly url: string;
+  readonly target: Target;
+  /** For a fresh connection; its address is known after the lookup. */
+  readonly dial: Omit<Dial, 'address'>;
+  readonly requestHead: string;
+  readonly bodyBytesMax: number;
+  readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
+  readonly keepMs: number;
+  /** Called before anything is sent; may throw. */
+  readonly onSend: ((address: string, startedAt: number) => void) | undefined;
+  /** From this moment on nothing is sent any more. */
+  readonly notAfter: number;
+  readonly signal: AbortSignal | undefined;
+  readonly done: (exchange: Exchange, bodyBytes: number) => void;
+  /** Something of our own broke: not the web's fault. */
+  readonly broke: (error: unknown) => void;
+}

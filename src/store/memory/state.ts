@@ -1,0 +1,120 @@
+/** What the memory store remembers, and the census of it. */
+
+import type { SiteState } from '../../contract/views.ts';
+import { SITES_DUE_COUNTED_MAX } from '../../model/census.ts';
+import type { ArchiveEnd, Census } from '../../model/census.ts';
+import { ANSWERED_OUTCOMES, type OutcomeName } from '../../model/outcome.ts';
+import type { PageRow } from '../../model/page.ts';
+import type { RobotsRecord } from '../../model/robots.ts';
+import type { Pace } from '../../model/visit.ts';
+import type { Waiting } from '../../model/waiting.ts';
+import { shardOf } from '../../url/shard.ts';
+
+export interface Lease extends Waiting {
+  readonly id: number;
+  readonly holder: string;
+  readonly until: number | null;
+}
+
+export interface Site {
+  readonly name: string;
+  readonly shard: number;
+  /** Not visited until an order says so; null for a site that is visited when its clock allows. */
+  setAside: 'parked' | 'held' | null;
+  pace: Pace;
+  pages: number;
+  queue: Waiting[];
+  lease: Lease | null;
+}
+
+/** All that a crawl must remember. It outlives the store that was opened on it, as a file would. */
+export interface MemoryState {
+  /** There is a crawl here; false while one is filled. */
+  isMade: boolean;
+  readonly sites: Map<string, Site>;
+  readonly seen: Set<string>;
+  readonly robots: Map<string, RobotsRecord>;
+  readonly pages: PageRow[];
+  readonly settled: Partial<Record<OutcomeName, number>>;
+  readonly marks: Record<string, number>;
+  readonly notes: Record<string, string>;
+  answered: number;
+  forgotten: number;
+  leaseLast: number;
+  changes: number;
+  end: ArchiveEnd;
+  archivedBytes: number;
+}
+
+export const createMemoryState = (): MemoryState => ({
+  isMade: false,
+  sites: new Map(),
+  seen: new Set(),
+  robots: new Map(),
+  pages: [],
+  settled: {},
+  marks: {},
+  notes: {},
+  answered: 0,
+  forgotten: 0,
+  leaseLast: 0,
+  changes: 0,
+  end: { file: '', bytes: 0 },
+  archivedBytes: 0,
+});
+
+/** The site of that name, made known if it is new: then it may be visited at once. */
+export const siteOf = (state: MemoryState, name: string, now: number): Site => {
+  const known = state.sites.get(name);
+  if (known) return known;
+  // It has no delay yet: its first claim brings one.
+  const pace: Pace = { dueAt: now, delayMs: 0, crawlDelayMs: 0, responseMs: 0, failures: 0 };
+  const site: Site = { name, shard: shardOf(name), setAside: null, pace, pages: 0, queue: [], lease: null };
+  state.sites.set(name, site);
+  return site;
+};
+
+export const siteState = ({ setAside, lease, queue }: Site): SiteState =>
+  lease ? 'leased' : (setAside ?? (queue.length > 0 ? 'waiting' : 'idle'));
+
+/** Adds a settled page to the counters of the crawl; true when a server answered, so that its site counts it, too. */
+export const addPage = (state: MemoryState, page: PageRow): boolean => {
+  state.pages.push(page);
+  state.settled[page.outcome] = (state.settled[page.outcome] ?? 0) + 1;
+  const isAnswered = Object.hasOwn(ANSWERED_OUTCOMES, page.outcome);
+  if (isAnswered) state.answered++;
+  return isAnswered;
+};
+
+/** Sites that wait only for their clock, those that are due longest first. */
+export const ready = (state: MemoryState): Site[] =>
+  [...state.sites.values()].filter((site) => siteState(site) === 'waiting').sort((a, b) => a.pace.dueAt - b.pace.dueAt);
+
+export const leasedLinks = (state: MemoryState): number =>
+  [...state.sites.values()].filter((site) => site.lease !== null).length;
+
+export const census = (state: MemoryState, now: number): Census => {
+  const sites = [...state.sites.values()];
+  const inState = (setAside: Site['setAside']): Site[] => sites.filter((site) => site.setAside === setAside);
+  const linksOf = (some: Site[]): number => some.reduce((sum, site) => sum + site.queue.length, 0);
+  const waiting = ready(state);
+  const due = waiting.filter((site) => site.pace.dueAt <= now);
+  const next = due.length === 0 ? waiting[0] : undefined;
+  return {
+    now,
+    waiting: linksOf(inState(null)),
+    leased: leasedLinks(state),
+    parked: linksOf(inState('parked')),
+    held: linksOf(inState('held')),
+    settled: { ...state.settled },
+    forgotten: state.forgotten,
+    pages: state.answered,
+    sites: { known: sites.length, parked: inState('parked').length, held: inState('held').length },
+    sitesDue: Math.min(due.length, SITES_DUE_COUNTED_MAX),
+    next: next ? { site: next.name, dueAt: next.pace.dueAt, failures: next.pace.failures } : null,
+    changes: state.changes,
+    archive: state.end,
+    archivedBytes: state.archivedBytes,
+    marks: { ...state.marks },
+  };
+};

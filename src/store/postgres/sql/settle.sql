@@ -1,0 +1,61 @@
+-- Ends leases, all of the batch or none. Gives the places of those whose lease is not in force (from 1), and has then
+-- written nothing; null when the batch is settled, also if that was an earlier call whose answer was lost.
+--
+-- _file, _bytes, _archived  where the archive ends with this batch, and the bytes it adds
+-- _returned                 sites whose link goes back to the head
+-- _site to _failures        the settlements, an array for each of their parts; _answered is 1 or 0
+-- _pages, _robots, _counted as keep_pages, keep_robots and tell take them
+CREATE FUNCTION @crawl.settle(_member text, _run bigint, _batch bigint, _file text, _bytes bigint, _archived bigint,
+  _returned bigint[], _site bigint[], _lease bigint[], _fate text[], _parked boolean[], _answered int[],
+  _due_at float8[], _delay float8[], _crawl_delay float8[], _response float8[], _failures int[],
+  _pages json, _robots json, _counted jsonb, _at float8)
+RETURNS int[] LANGUAGE plpgsql @settings AS $$
+DECLARE
+  now_at float8;
+  me record;
+  refused int[];
+  sums record;
+BEGIN
+  PERFORM @crawl.fence(_member, _run);
+  SELECT m.id, m.batch INTO me FROM @crawl.member m WHERE m.name = _member FOR UPDATE;
+  IF me.batch >= _batch THEN RETURN NULL; END IF;
+  PERFORM FROM @crawl.site k WHERE k.id = ANY (_site) ORDER BY k.id FOR UPDATE;
+  now_at := @crawl.moment(_at);
+  SELECT array_agg(u.nth::int) INTO refused FROM unnest(_site, _lease) WITH ORDINALITY AS u(site, lease, nth)
+    LEFT JOIN @crawl.site k ON k.id = u.site AND k.state = @leased
+      AND k.lease = u.lease AND (k.until IS NULL OR k.until > now_at)
+    WHERE k.id IS NULL;
+  IF refused IS NOT NULL THEN RETURN refused; END IF;
+
+  IF cardinality(_returned) > 0 THEN
+    PERFORM @crawl.put_first(array_agg(k.id), array_agg(@crawl.with_tries(k.leased, @crawl.tries_of(k.leased) - 1)))
+      FROM @crawl.site k WHERE k.id = ANY (_returned);
+  END IF;
+  WITH ended AS MATERIALIZED (
+    SELECT u.*, k.leased, k.leased_via, k.tail + (u.fate = 'retry')::int AS tail,
+      k.waiting + (u.fate = 'retry')::int AS waiting, (u.fate <> 'settled')::int AS back
+    FROM unnest(_site, _fate, _parked, _answered, _due_at, _delay, _crawl_delay, _response, _failures)
+      AS u(site, fate, parked, answered, due_at, delay, crawl_delay, response, failures)
+    JOIN @crawl.site k ON k.id = u.site
+  ), put_last AS (
+    INSERT INTO @crawl.block (site, position, via, links)
+    SELECT e.site, e.tail, e.leased_via, ARRAY[e.leased] FROM ended e WHERE e.fate = 'retry'
+  ), rested AS (
+    UPDATE @crawl.site k SET
+      state = CASE WHEN e.parked THEN @parked WHEN e.waiting > 0 THEN @waiting ELSE @idle END,
+      tail = e.tail, waiting = e.waiting, pages = k.pages + e.answered,
+      due_at = e.due_at, delay_ms = e.delay, crawl_delay_ms = e.crawl_delay, response_ms = e.response,
+      failures = e.failures, lease = NULL, until = NULL, holder = NULL, leased = NULL, leased_via = NULL
+    FROM ended e WHERE k.id = e.site
+  )
+  SELECT count(*) AS leases, sum(CASE WHEN e.parked THEN e.back - e.waiting ELSE e.back END) AS waiting,
+    sum(e.waiting) FILTER (WHERE e.parked) AS parked, count(*) FILTER (WHERE e.parked) AS sites INTO sums FROM ended e;
+
+  PERFORM @crawl.keep_pages(me.id, _pages);
+  PERFORM @crawl.keep_robots(_robots);
+  UPDATE @crawl.member m SET batch = _batch, archive_file = _file, archive_bytes = _bytes, settled_at = now_at
+    WHERE m.name = _member;
+  PERFORM @crawl.tell(_counted || jsonb_build_object('waiting', sums.waiting, 'leased', -sums.leases,
+    'parked', coalesce(sums.parked, 0), 'sites_parked', sums.sites, 'archived', _archived, 'changes', 1));
+  RETURN NULL;
+END $$;

@@ -1,0 +1,45 @@
+-- Takes in links of one shard that lie in files by now.
+--
+-- keys: count due lease
+-- args: number of the opening; how many links are forgotten; then for each site: its name; fingerprints; references to
+--       what goes first; references to the others, a line each
+-- answer: the next moments; 1 when it is done, 0 when one of them is known by now, -1 for an earlier opening, and then
+--         nothing happened; queues that grew, each: site, elements, links
+-- uses: moments queue-files know grow
+local grown = {}
+local function answer(done)
+  local at, dueAt, endsAt = moments()
+  return { at, dueAt, endsAt, done, grown }
+end
+if not isOpenAs(ARGV[4]) then return answer(-1) end
+for i = 7, #ARGV, 4 do
+  for print in string.gmatch(ARGV[i], '%S+') do
+    if isKnown(print) then return answer(0) end
+  end
+end
+
+local function put(to, references)
+  for reference in string.gmatch(references, '[^\n]+') do
+    local file, _, from, ends = readReference(reference)
+    refer(file, ends - from)
+    to[#to + 1] = reference
+  end
+end
+for i = 6, #ARGV, 4 do
+  open(ARGV[i])
+  for print in string.gmatch(ARGV[i + 1], '%S+') do
+    know(print)
+    s.w = s.w + 1
+  end
+  put(s.head, ARGV[i + 2])
+  put(s.tail, ARGV[i + 3])
+  close()
+  grown[#grown + 1] = { site, redis.call('LLEN', queueOf(site)), s.w }
+end
+writeSites()
+add('forgotten', tonumber(ARGV[5]))
+add('changes', 1)
+writeCounters()
+writeQueues()
+if #ARGV >= 6 then writeSizes() end
+return answer(1)

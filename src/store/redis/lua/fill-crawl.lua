@@ -1,0 +1,26 @@
+-- Fills what is of the whole crawl, on its way from another store.
+--
+-- keys: meta notes
+-- args: `begin`, `take` or `end`; token of this filling; to begin: layout, number of shards; to take, as JSON: marks
+--       and notes, name and value in turn each
+-- answer: `done`; `whole` when a whole crawl is there; `overtaken` when another filling has begun meanwhile
+-- uses: many
+local phase, token, filling = ARGV[4], ARGV[5], redis.call('HGET', meta, 'filling')
+if phase == 'begin' then
+  -- what it said of itself before is gone
+  if not filling and redis.call('EXISTS', meta) == 1 then return 'whole' end
+  redis.call('DEL', meta, notes)
+  redis.call('HSET', meta, 'layout', ARGV[6], 'shards', ARGV[7], 'filling', token)
+  return 'done'
+end
+if phase == 'end' and not filling then return 'done' end -- the answer was lost
+if filling ~= token then return 'overtaken' end
+if phase == 'take' then
+  local given = cjson.decode(ARGV[6])
+  many('HSET', meta, given.marks)
+  many('HSET', notes, given.notes)
+else
+  redis.call('HSET', meta, 'frontier', 'store')
+  redis.call('HDEL', meta, 'filling')
+end
+return 'done'

@@ -1,0 +1,77 @@
+-- Ends leases of one shard. The answer to the last batch of a member is remembered: asked again, it is given again, and
+-- nothing else happens.
+--
+-- keys: count due lease leased parked robots batch
+-- args: number of the batch; JSON: settlements, each a list: site, lease, fate, dueAt, delay, crawl delay, response
+--       time, failures, 1 if parked, outcome (empty if not settled), 1 if a server answered, bytes archived, origin and
+--       its rules (empty for none)
+-- answer: the next moments; the numbers (from 1) of those that were refused, or -1 for a batch older than the last;
+--         queues that grew at their end, each: site, elements, links
+-- uses: many counters moments queue lease
+local number, grown = tonumber(ARGV[4]), {}
+local last, answer = string.match(redis.call('HGET', batch, member) or '0 ', '^(%d+) (.*)$')
+if tonumber(last) > number then answer = '-1' end
+if tonumber(last) < number then
+  local settlements, sites = cjson.decode(ARGV[5]), {}
+  for i, t in ipairs(settlements) do sites[i] = t[1] end
+  local leases = readMany(leased, sites)
+  local refused, ended, dueAgain, rules = {}, {}, {}, {}
+  for i, t in ipairs(settlements) do
+    local site, fate, isParked = t[1], t[3], t[9] == 1
+    local l = readLease(leases[i])
+    if ended[site] or not l or tonumber(l.id) ~= t[2] or (l.ends and l.ends <= now) then
+      refused[#refused + 1] = i
+    else
+      ended[site] = true
+      ended[#ended + 1] = site
+      local key = tag .. 'site:' .. site
+      local s = redis.call('HMGET', key, 'w', 'p', 'o')
+      local w, p, o = tonumber(s[1]), tonumber(s[2]), tonumber(s[3])
+      if fate == 'settled' then
+        add('settled:' .. t[10], 1)
+        letGo(l.text)
+        if t[11] == 1 then
+          p = p + 1
+          add('pages', 1)
+        end
+      else
+        w = w + 1
+        add('waiting', 1)
+        if fate == 'retry' then
+          grown[#grown + 1] = { site, redis.call('RPUSH', queueOf(site), elementOf(l.text, l.via)), w }
+        else
+          putFirst(site, o, { elementOf(countTry(l.text, -1), l.via) })
+          o = 0
+        end
+      end
+      if t[13] ~= '' then
+        rules[#rules + 1] = t[13]
+        rules[#rules + 1] = t[14]
+      end
+      add('archived', t[12])
+      redis.call('HSET', key, 's', isParked and PARKED or w > 0 and WAITING or IDLE, 'w', w, 'p', p,
+        'd', num(t[4]), 'e', num(t[5]), 'c', num(t[6]), 'r', num(t[7]), 'f', t[8], 'o', o)
+      if isParked then
+        redis.call('SADD', parked, site)
+        add('waiting', -w)
+        add('parked', w)
+        add('sitesParked', 1)
+      elseif w > 0 then
+        dueAgain[#dueAgain + 1] = num(t[4])
+        dueAgain[#dueAgain + 1] = site
+      end
+    end
+  end
+  many('HDEL', leased, ended)
+  many('ZREM', lease, ended)
+  many('ZADD', due, dueAgain)
+  many('HSET', robots, rules)
+  add('leased', -#ended)
+  if #ended > 0 then add('changes', 1) end
+  answer = table.concat(refused, ',')
+  redis.call('HSET', batch, member, ARGV[4] .. ' ' .. answer)
+  writeCounters()
+  writeQueues()
+end
+local at, dueAt, endsAt = moments()
+return { at, dueAt, endsAt, answer, grown }
