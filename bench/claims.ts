@@ -9,8 +9,8 @@
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { runClaimLoop, type LoopGauges } from '../src/frontier/claim-loop.ts';
-import { ADMITTED_MAX, SETTLED_MAX } from '../src/frontier/crew.ts';
+import { runClaimLoop, type LoopGauges } from '../src/visit/claim-loop.ts';
+import { ADMITTED_MAX, SETTLED_MAX } from '../src/visit/crew.ts';
 import type { Claimed, Store } from '../src/contract/store.ts';
 import { createClock, type Clock } from '../src/lib/clock.ts';
 import { createGroup } from '../src/lib/group.ts';

@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FILES } from './crawl/folder.ts';
-import { logPathOf } from './crawl/log-path.ts';
-import { createCrawl, reopenCrawl } from './crawl/open.ts';
-import { pagesFrom, toCrawledPage, type CrawledPage } from './crawl/pages.ts';
-import { openToRead } from './crawl/read.ts';
-import { startRun, type RunEnd } from './crawl/run.ts';
+import { FILES } from './folder/folder.ts';
+import { logPathOf } from './folder/log-path.ts';
+import { createCrawl, reopenCrawl } from './run/open.ts';
+import { pagesFrom, toCrawledPage, type CrawledPage } from './results/pages.ts';
+import { openToRead } from './results/read.ts';
+import { startRun, type RunEnd } from './run/run.ts';
 import type { PageFilter } from './contract/views.ts';
 import type { StoredCrawl } from './contract/stored-crawl.ts';
 import type { Census } from './model/census.ts';
@@ -26,10 +26,10 @@ export type { NoPlace, Page, WarcPlace } from './model/page.ts';
 export type { PageFilter } from './contract/views.ts';
 export type { Snapshot } from './observe/snapshot.ts';
 export type { Fields, Level } from './observe/log.ts';
-export type { CrawledPage } from './crawl/pages.ts';
-export type { EndReason, RunEnd } from './crawl/run.ts';
+export type { CrawledPage } from './results/pages.ts';
+export type { EndReason, RunEnd } from './run/run.ts';
 export { UsageError } from './model/read-settings.ts';
-export { VERSION } from './crawl/version.ts';
+export { VERSION } from './folder/version.ts';
 
 export interface CrawlOptions extends Partial<Settings> {
   /** Sites see it: an address where their owners reach you. */

@@ -5,8 +5,8 @@ import { appendFileSync, mkdtempSync, readdirSync, rmSync, truncateSync, statSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { auditCrawl, type AuditReport } from '../src/crawl/audit.ts';
-import type { UncheckedReason, ViolationKind } from '../src/crawl/audit/findings.ts';
+import { auditCrawl, type AuditReport } from '../src/care/audit.ts';
+import type { UncheckedReason, ViolationKind } from '../src/care/audit/findings.ts';
 import { ROBOTS_TTL_MS } from '../src/model/robots.ts';
 import {
   digestOf,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runClaimLoop } from '../src/frontier/claim-loop.ts';
+import { runClaimLoop } from '../src/visit/claim-loop.ts';
 import type { Visit } from '../src/model/visit.ts';
 import { createManualClock } from './support/manual-clock.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCrew } from '../src/frontier/crew.ts';
+import { createCrew } from '../src/visit/crew.ts';
 import type { Findings } from '../src/model/findings.ts';
 import { openMemoryStore } from '../src/store/memory/store.ts';
 import { createScope } from '../src/url/scope.ts';

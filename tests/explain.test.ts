@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lastFailure } from '../src/crawl/all-pages.ts';
-import { OPEN_REASONS } from '../src/crawl/explain/reasons.ts';
+import { lastFailure } from '../src/results/all-pages.ts';
+import { OPEN_REASONS } from '../src/results/explain/reasons.ts';
 import type { RobotsRecord } from '../src/model/robots.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, paceAfter, settlementOf } from './contract/store-scene.ts';
 import { HOUR_MS, onReadingScene, robotsRead } from './support/reading-scene.ts';

@@ -17,10 +17,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { leftoversIn, packAll, packFile } from '../src/observe/ledger/files.ts';
-import type { NotedRequest } from '../src/observe/ledger/format.ts';
-import { readLedger, type ReadRequest } from '../src/observe/ledger/read.ts';
-import { LedgerFault, openLedger, type Ledger } from '../src/observe/ledger/writer.ts';
+import { leftoversIn, packAll, packFile } from '../src/ledger/files.ts';
+import type { NotedRequest } from '../src/ledger/format.ts';
+import { readLedger, type ReadRequest } from '../src/ledger/read.ts';
+import { LedgerFault, openLedger, type Ledger } from '../src/ledger/writer.ts';
 import { until } from './support/until.ts';
 
 const AT = Date.UTC(2026, 0, 1);

@@ -15,10 +15,10 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
-import { diskFreeBytes } from '../src/crawl/ceilings.ts';
-import { keepIdentity, readIdentity } from '../src/crawl/folder.ts';
-import { lockCrawl } from '../src/crawl/lock.ts';
-import { finishMove } from '../src/crawl/migrate/put-away.ts';
+import { diskFreeBytes } from '../src/folder/ceilings.ts';
+import { keepIdentity, readIdentity } from '../src/folder/folder.ts';
+import { lockCrawl } from '../src/folder/lock.ts';
+import { finishMove } from '../src/folder/finish-move.ts';
 import { StoreFault } from '../src/contract/fault.ts';
 import { openSqlite } from '../src/store/sqlite/store.ts';
 import { shardsIn } from '../src/store/sqlite/schema.ts';

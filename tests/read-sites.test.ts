@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RULES_AT_ONCE, siteRows } from '../src/cli/site-rows.ts';
-import { writeIdentity } from '../src/crawl/folder.ts';
+import { writeIdentity } from '../src/folder/folder.ts';
 import { SITE_SORTS, SITES_SORTED_MAX, type SiteQuery, type SiteSort, type SiteView } from '../src/contract/views.ts';
 import type { Link } from '../src/model/link.ts';
 import { completeSettings } from '../src/model/read-settings.ts';

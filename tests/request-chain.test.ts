@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FetchPage } from '../src/frontier/parts.ts';
-import type { Ledger } from '../src/observe/ledger/writer.ts';
+import type { FetchPage } from '../src/visit/parts.ts';
+import type { Ledger } from '../src/ledger/writer.ts';
 import { ThreadFault } from '../src/threads/fault.ts';
 import { createRequestChain } from '../src/threads/request-chain.ts';
 import { createVisitTimes } from '../src/threads/visit-times.ts';

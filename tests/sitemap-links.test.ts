@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCrew } from '../src/frontier/crew.ts';
-import { createRecentlyAdmitted } from '../src/frontier/recent.ts';
-import { createRouter, type Router } from '../src/frontier/router.ts';
+import { createCrew } from '../src/visit/crew.ts';
+import { createRecentlyAdmitted } from '../src/visit/recent.ts';
+import { createRouter, type Router } from '../src/visit/router.ts';
 import type { Findings } from '../src/model/findings.ts';
 import type { AcceptLinks } from '../src/model/hooks.ts';
 import type { Link } from '../src/model/link.ts';

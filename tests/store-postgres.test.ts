@@ -53,7 +53,7 @@ interface PostgresPlace extends StoredPlace {
 const setSite = ({ sql }: PostgresPlace, site: string, column: string, value: unknown): Promise<unknown> =>
   sql(`UPDATE @.site SET ${column} = $2 WHERE name = $1`, site, value);
 
-/** All counters of the store are rows of one table; those of sites have a line between their words. */
+/** All counters of the store are rows of one table; the survey names those of sites with a space. */
 const addTo = ({ sql }: PostgresPlace, counter: string, by: number): Promise<unknown> =>
   sql('INSERT INTO @.tally (slot, name, n) VALUES (99, $1, $2)', counter.replace('sites ', 'sites_'), by);
 

@@ -16,28 +16,35 @@ const LINES_MAX = 400;
 const WIDTH_MAX = 120;
 const everyFile = (): string[] => [...sources, ...globSync('{tests,tools,bench,demo,examples}/**/*.ts', { cwd: root })];
 
-/**
- * From the door to the ground: a room imports only from rooms further down. Rooms of one row are blind to each other.
- */
-const LAYERS: readonly (readonly string[])[] = [
-  ['index'],
-  ['cli'],
-  ['crawl'],
-  ['threads'],
-  ['store'],
-  ['frontier'],
-  ['politeness', 'fetch', 'parse', 'archive', 'observe', 'world'],
-  ['url'],
-  ['model'],
-  ['lib'],
-];
-
 const roomOf = (file: string): string => file.split('/')[1]!.replace(/\.ts$/, '');
-const layerOf = (file: string): number => LAYERS.findIndex((rooms) => rooms.includes(roomOf(file)));
 const importsOf = (file: string): string[] =>
   [...textOf(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) =>
     relative(root, join(root, dirname(file), path!)),
   );
+
+/** The rows of the table after a heading of the architecture page. */
+const rowsAfter = (heading: string): string[][] => {
+  const [, rest = ''] = textOf('docs/architecture.md').split(`\n## ${heading}\n`);
+  const [section = ''] = rest.split('\n## ');
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(2)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+};
+
+/** Each room with those that it imports from, as the architecture page draws them: from the door to the ground. */
+const ROOMS: ReadonlyMap<string, readonly string[]> = new Map(
+  rowsAfter('The rooms').map(([room = '', , imports = '']) => [
+    room.replaceAll('`', ''),
+    [...imports.matchAll(/`(\w+)`/g)].map(([, name]) => name!),
+  ]),
+);
 
 /** What a clone has at its top. */
 const AT_TOP =
@@ -59,20 +66,62 @@ test('nothing was committed that a run or a tool left lying about', (t) => {
   );
 });
 
-test('every source file belongs to a room', () => {
-  assert.deepEqual(
-    sources.filter((file) => layerOf(file) < 0),
-    [],
-  );
+test('the architecture page has every room, and an arrow for every import and no other', () => {
+  const arrows = new Map<string, Set<string>>();
+  for (const file of sources) {
+    const room = roomOf(file);
+    if (!arrows.has(room)) arrows.set(room, new Set());
+    for (const target of importsOf(file)) if (roomOf(target) !== room) arrows.get(room)!.add(roomOf(target));
+  }
+  const drawn = (all: ReadonlyMap<string, Iterable<string>>): object =>
+    Object.fromEntries([...all].map(([room, targets]) => [room, [...targets].toSorted()] as const).toSorted());
+  assert.deepEqual(drawn(ROOMS), drawn(arrows));
 });
 
 test('imports point one way: a room knows only rooms below it', () => {
-  const wrong = sources.flatMap((file) =>
-    importsOf(file)
-      .filter((target) => roomOf(target) !== roomOf(file) && layerOf(target) <= layerOf(file))
-      .map((target) => `${file} imports ${target}`),
+  const order = [...ROOMS.keys()];
+  const wrong = [...ROOMS].flatMap(([room, targets]) =>
+    targets
+      .filter((target) => order.indexOf(target) <= order.indexOf(room))
+      .map((target) => `${room} imports from ${target}`),
   );
   assert.deepEqual(wrong, []);
+});
+
+const WORDS_MAX = 40;
+
+test(`the glossary has at most ${WORDS_MAX} words, each said in a sentence, and the names it gives are in the code`, () => {
+  const words = rowsAfter('Glossary');
+  assert.ok(words.length > 0 && words.length <= WORDS_MAX, `${words.length} words`);
+  const code = sources.map(textOf).join('\n');
+  const missing = words.flatMap(([word = '', meaning = '']) => {
+    const names = [...meaning.matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name!);
+    const isThere = names.every((name) => new RegExp(`export (?:interface|type|class|const) ${name}\\b`).test(code));
+    return isThere && new RegExp(`\\b${word.split(' ')[0]}`, 'i').test(code) ? [] : [word];
+  });
+  assert.deepEqual(missing, []);
+});
+
+test('every decision page has a date and a status, and stands in their index', () => {
+  const index = textOf('docs/decisions/README.md');
+  const wrong = globSync('docs/decisions/*.md', { cwd: root })
+    .filter((file) => !file.endsWith('README.md'))
+    .filter((file) => {
+      const [title = '', , decided = ''] = textOf(file).split('\n');
+      const [, date, status] = /^Decided (\d{4}-\d\d-\d\d)\. Status: (.+)\.$/.exec(decided) ?? [];
+      const row = `| [${title.replace(/^# /, '')}](${file.split('/').at(-1)}) | ${date} | ${status} |`;
+      return date === undefined || !index.includes(row);
+    });
+  assert.deepEqual(wrong, []);
+});
+
+test('a doc comment makes sense alone in a tooltip', () => {
+  const vague = sources.flatMap((file) =>
+    [...textOf(file).matchAll(/\/\*\*\s*(?:\*\s*)?(?:Of|Those|The same|Its)\b[^\n]*/g)].map(
+      ([comment]) => `${file}: ${comment}`,
+    ),
+  );
+  assert.deepEqual(vague, []);
 });
 
 test('no imports go round in a circle, types included', () => {
@@ -137,9 +186,8 @@ test('time and chance come from few places', () => {
     'src/cli/',
     'src/observe/',
     'src/world/',
-    'src/crawl/folder.ts',
+    'src/folder/folder.ts',
     'src/threads/store-thread.ts',
-    'src/store/sqlite/reader.ts',
   ];
   const wrong = sources.filter(
     (file) => /Date\.now\(|Math\.random\(/.test(textOf(file)) && !allowed.some((prefix) => file.startsWith(prefix)),

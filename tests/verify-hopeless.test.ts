@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { lockCrawl } from '../src/crawl/lock.ts';
+import { lockCrawl } from '../src/folder/lock.ts';
 import { UsageError } from '../src/model/read-settings.ts';
 import { makeScene, snapshotOf, type Scene } from './support/verify-scene.ts';
 

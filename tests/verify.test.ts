@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readIdentity, writeIdentity } from '../src/crawl/folder.ts';
+import { readIdentity, writeIdentity } from '../src/folder/folder.ts';
 import type { Keep } from '../src/model/settings.ts';
 import { ALL_SHARDS } from './contract/store-scene.ts';
 import { openMade, settleAll } from './support/made-crawl.ts';

@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
-import { unreadable, type SeedSource } from '../crawl/seeds.ts';
+import { unreadable, type SeedSource } from '../folder/seeds.ts';
 import { readConnectTo } from '../fetch/connect-to.ts';
 import { writeBytes } from '../lib/units.ts';
 import {

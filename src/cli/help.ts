@@ -1,6 +1,6 @@
 /** What `--help` prints: for the whole, for a command, and for all settings. Each fits a screen. */
 
-import { VERSION } from '../crawl/version.ts';
+import { VERSION } from '../folder/version.ts';
 import { EVERYWHERE, EXIT_CODES, type Command } from './command.ts';
 import type { Flag } from './flags.ts';
 import { GROUPS, SETTING_FLAGS } from './setting-flags.ts';

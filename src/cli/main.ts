@@ -1,7 +1,7 @@
 /** The binary: finds the command, and turns every end into an exit code. */
 
-import { DiskError } from '../crawl/open.ts';
-import { VERSION } from '../crawl/version.ts';
+import { DiskError } from '../folder/ceilings.ts';
+import { VERSION } from '../folder/version.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { isDiskFull } from '../store/sqlite/fault.ts';
 import { EVERYWHERE, type Command } from './command.ts';

@@ -2,8 +2,8 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EndReason, RunEnd } from '../crawl/run.ts';
-import { FILES } from '../crawl/folder.ts';
+import type { EndReason, RunEnd } from '../run/run.ts';
+import { FILES } from '../folder/folder.ts';
 import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
 import { bold, dim } from './terminal.ts';

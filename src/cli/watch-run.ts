@@ -1,8 +1,8 @@
 /** Runs an open crawl in the foreground: shows it, listens to signals, and ends with its exit code. */
 
-import { logPathOf } from '../crawl/log-path.ts';
-import type { OpenCrawl } from '../crawl/open.ts';
-import { startRun, type EndReason, type Run } from '../crawl/run.ts';
+import { logPathOf } from '../folder/log-path.ts';
+import type { OpenCrawl } from '../run/open.ts';
+import { startRun, type EndReason, type Run } from '../run/run.ts';
 import { LEVELS, openLog, type Level } from '../observe/log.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Phase, Snapshot } from '../observe/snapshot.ts';

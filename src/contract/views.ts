@@ -28,7 +28,7 @@ export interface SiteView {
   readonly failures: number;
   /** The URL under visit; empty when there is none. */
   readonly leased: string;
-  /** A URL of the origin that is visited next: under visit, first in the queue, or else one of its pages; empty for none. */
+  /** A URL of the origin that is visited next: under visit, first in the queue, or else any page; empty for none. */
   readonly next: string;
 }
 

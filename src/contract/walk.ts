@@ -61,7 +61,7 @@ export interface FoundTally {
 /** A settled page with its row number in the store. */
 export type StoredPage = PageRow & {
   readonly row: number;
-  /** Its records are in this member's archive. */
+  /** Whether the records of the page are in this member's archive. */
   readonly mine: boolean;
 };
 

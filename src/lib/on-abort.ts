@@ -1,6 +1,6 @@
 /** Many callbacks behind one listener of a signal. */
 
-/** Those who wait for a signal that is not aborted yet. */
+/** Callbacks that wait for a signal which is not aborted yet. */
 interface Waiting {
   readonly tells: Set<() => void>;
   readonly listener: () => void;

@@ -1,8 +1,8 @@
 /** The numbers of a fetch thread, written as things happen. */
 
 import type { Gauges } from '../fetch/fetcher.ts';
-import type { LoopGauges } from '../frontier/claim-loop.ts';
-import type { Parsed } from '../frontier/parts.ts';
+import type { LoopGauges } from '../visit/claim-loop.ts';
+import type { Parsed } from '../visit/parts.ts';
 import type { Exchange } from '../model/exchange.ts';
 import type { Refused } from '../model/outcome.ts';
 import { REQUEST_KINDS, type RequestKind, type RequestTimes } from '../model/request.ts';

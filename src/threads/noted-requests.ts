@@ -2,9 +2,9 @@
 
 import { join } from 'node:path';
 import type { Fetcher, HttpRequest } from '../fetch/fetcher.ts';
-import type { FetchPage, PageRequest } from '../frontier/parts.ts';
-import { LEDGER_DIR, type NotedRequest, type NoteKind } from '../observe/ledger/format.ts';
-import { openLedger, type Ledger } from '../observe/ledger/writer.ts';
+import type { FetchPage, PageRequest } from '../visit/parts.ts';
+import { LEDGER_DIR, type NotedRequest, type NoteKind } from '../ledger/format.ts';
+import { openLedger, type Ledger } from '../ledger/writer.ts';
 import { robotsDigest } from '../politeness/robots-digest.ts';
 import { ThreadFault, toFault } from './fault.ts';
 import type { FetchStart } from './messages.ts';

@@ -1,14 +1,14 @@
 /** What a parse thread does with a visit's exchanges: read the page, make its archive records. */
 
 import { payloadDigest, recordGroup } from '../archive/records.ts';
-import type { Parsed, ParseJob } from '../frontier/parts.ts';
+import type { Parsed, ParseJob } from '../visit/parts.ts';
 import type { Findings } from '../model/findings.ts';
 import type { Settings } from '../model/settings.ts';
 import { parsePage } from '../parse/page.ts';
 import { parseSitemap } from '../parse/sitemap.ts';
-import { toHookPage } from './hook-page.ts';
-import type { GuardedHooks } from './hooks.ts';
-import { keptLinksOf } from './page-links.ts';
+import { toHookPage } from '../hooks/page.ts';
+import type { GuardedHooks } from '../hooks/hooks.ts';
+import { keptLinksOf } from '../url/page-links.ts';
 
 export type PageWork = (job: ParseJob) => Parsed & { kind: 'parsed' };
 

@@ -1,7 +1,7 @@
 /** The parse threads as a fetch thread sees them: jobs go to the one with the least to do. */
 
 import type { MessagePort } from 'node:worker_threads';
-import type { Parsed, ParseJob } from '../frontier/parts.ts';
+import type { Parsed, ParseJob } from '../visit/parts.ts';
 
 /** The result of a job. A visit parses one thing at a time, so its lease names the job. */
 export interface ParseReply {

@@ -13,8 +13,8 @@
  */
 
 import type { Fetcher } from '../fetch/fetcher.ts';
-import type { FetchPage } from '../frontier/parts.ts';
-import type { Ledger } from '../observe/ledger/writer.ts';
+import type { FetchPage } from '../visit/parts.ts';
+import type { Ledger } from '../ledger/writer.ts';
 import type { FetchMeter } from './fetch-meter.ts';
 import { notedIn } from './noted-requests.ts';
 import type { VisitTimes } from './visit-times.ts';

@@ -1,11 +1,11 @@
 /** What a parse thread does: takes bodies, gives back findings and finished archive records. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ParseJob } from '../frontier/parts.ts';
+import type { ParseJob } from '../visit/parts.ts';
 import type { HookTrouble } from '../model/hooks.ts';
 import { cellOf, openMeter } from '../observe/metrics/cells.ts';
-import { openHeart } from './heart.ts';
-import { openHooks } from './hooks.ts';
+import { openHeart } from '../observe/heart.ts';
+import { openHooks } from '../hooks/hooks.ts';
 import type { ThreadStart, ToParseThread } from './messages.ts';
 import { createPageWork, workOrLost, type PageWork } from './page-work.ts';
 import type { ParseReply } from './parse-pool.ts';

@@ -1,7 +1,7 @@
 /** One thread of a crawl: how it is started, and what the supervisor knows of it. */
 
 import { Worker } from 'node:worker_threads';
-import { newHeart, openHeart, type Heart } from './heart.ts';
+import { newHeart, openHeart, type Heart } from '../observe/heart.ts';
 
 export type Role = 'store' | 'fetch' | 'parse';
 

@@ -72,7 +72,7 @@ export const canonicalize = (raw: string, base?: string): Address | ScopeRefusal
  */
 const PLAIN_PATH = /^(?=\/)(?:\/[\w~-][\w.~-]*)*\/?(?:\?[\w.~=&-]+)?$/;
 /**
- * The same behind a host that is no number: lower case, no port, and none of the labels that stand for other scripts.
+ * A plain URL whose host is no number: lower case, no port, and none of the labels that stand for other scripts.
  */
 const PLAIN_URL =
   /^(https?:\/\/((?:(?!xn--)[a-z0-9-]+\.)+(?!xn--)[a-z]{2,}))((?=\/)(?:\/[\w~-][\w.~-]*)*\/?(?:\?[\w.~=&-]+)?)$/;

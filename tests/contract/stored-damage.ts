@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Fault } from '../../src/crawl/verify/survey.ts';
+import type { Fault } from '../../src/care/verify/survey.ts';
 import { DAMAGES, makeGround, type Damage, type Expected } from './stored-damages.ts';
 import { foundIn, soundSurveyOf, surveyOf, type StoredBehaviour, type StoredPlace } from './stored-scene.ts';
 import type { Tamper } from './stored-tamper.ts';

@@ -1,6 +1,6 @@
 /** What can be wrong with a stored crawl, and what the survey must say of it: a row each, the same for every store. */
 
-import type { Fault } from '../../src/crawl/verify/survey.ts';
+import type { Fault } from '../../src/care/verify/survey.ts';
 import { shardOf, SHARDS } from '../../src/url/shard.ts';
 import { ask, linksOf, recordsOf, settlementOf, type Scene } from './store-scene.ts';
 import { robotsOf } from './stored-everything.ts';

@@ -7,7 +7,7 @@ import type { Store } from '../../src/contract/store.ts';
 import type { PageSlice, StoredCrawl } from '../../src/contract/stored-crawl.ts';
 import type { PageFilter, SiteQuery, SiteView } from '../../src/contract/views.ts';
 import type { Found, WalkPart } from '../../src/contract/walk.ts';
-import { survey, type Survey, type SurveyOptions } from '../../src/crawl/verify/survey.ts';
+import { survey, type Survey, type SurveyOptions } from '../../src/care/verify/survey.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { PageRow } from '../../src/model/page.ts';

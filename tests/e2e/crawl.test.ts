@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { VERSION } from '../../src/crawl/version.ts';
+import { VERSION } from '../../src/folder/version.ts';
 import { PAGE_COLUMN_NAMES } from '../../src/model/page.ts';
 import { CHARSET_TITLES } from '../../src/world/curios-bodies.ts';
 import { tinyPlan } from '../../src/world/presets.ts';

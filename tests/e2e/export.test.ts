@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { CDXIndexer } from 'warcio';
 import { readRecordAt } from '../../src/archive/reader.ts';
-import { PAGE_TABLE } from '../../src/crawl/export/columns.ts';
+import { PAGE_TABLE } from '../../src/results/export/columns.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
 import { archivedIn } from '../support/archive-check.ts';
 import { endBinaries } from '../support/binary.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { helpOf } from '../../src/cli/help.ts';
-import { VERSION } from '../../src/crawl/version.ts';
+import { VERSION } from '../../src/folder/version.ts';
 import { SETTINGS, SETTING_NAMES } from '../../src/model/settings.ts';
 import { writeDefault } from '../../src/cli/setting-flags.ts';
 import { runBinary } from '../support/binary.ts';

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { VERSION } from '../../src/crawl/version.ts';
+import { VERSION } from '../../src/folder/version.ts';
 import { GOSSAMER, runBinary } from '../support/binary.ts';
 import { assertCode, onStage, plainPlan } from '../support/stage.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readIdentity } from '../../src/crawl/folder.ts';
+import { readIdentity } from '../../src/folder/folder.ts';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
 import { endBinaries, runBinary, startBinary, type Ran, type Running } from '../support/binary.ts';
 import { makeCrawl } from '../support/made-crawl.ts';

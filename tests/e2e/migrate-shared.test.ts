@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readIdentity } from '../../src/crawl/folder.ts';
+import { readIdentity } from '../../src/folder/folder.ts';
 import { endBinaries, runBinary, startBinary } from '../support/binary.ts';
 import { makeCrawl, openMade } from '../support/made-crawl.ts';
 import { assertSound, makeMoveScene, wholeOf } from '../support/move-scene.ts';

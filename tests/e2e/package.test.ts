@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { VERSION } from '../../src/crawl/version.ts';
+import { VERSION } from '../../src/folder/version.ts';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
 import { runBinary, type Ran } from '../support/binary.ts';
 import { assertCode, assertNoFault, onStage, plainPlan } from '../support/stage.ts';

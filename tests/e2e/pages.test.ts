@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { crawl, openCrawl, UsageError, type Crawl, type CrawledPage, type CrawlOptions } from '../../src/index.ts';
-import { readHead } from '../../src/crawl/archived.ts';
-import { pagesFrom } from '../../src/crawl/pages.ts';
+import { readFields } from '../../src/archive/head.ts';
+import { pagesFrom } from '../../src/results/pages.ts';
 import { openSqliteCrawl } from '../../src/store/sqlite/crawl.ts';
 import { sqlitePlace } from '../support/sqlite-place.ts';
 import { serveHeldSites, type HeldSites } from '../support/held-site.ts';
@@ -166,7 +166,7 @@ test('a page brings what was archived of it, as `show` prints it', () =>
   }));
 
 test('headers that are there more than once are joined, and what is no header is left out', () => {
-  assert.deepEqual(readHead('HTTP/1.1 200 OK\r\nVary: a\r\nnonsense\r\nX: y: z\r\nvary: b\r\n\r\n'), {
+  assert.deepEqual(readFields('HTTP/1.1 200 OK\r\nVary: a\r\nnonsense\r\nX: y: z\r\nvary: b\r\n\r\n'), {
     vary: 'a, b',
     x: 'y: z',
   });

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { explain, type Explanation } from '../../src/crawl/explain.ts';
-import { readIdentity } from '../../src/crawl/folder.ts';
+import { explain, type Explanation } from '../../src/results/explain.ts';
+import { readIdentity } from '../../src/folder/folder.ts';
 import { lookAt } from '../support/sqlite-place.ts';
 import { policyOf } from '../../src/world/policy.ts';
 import { tinyPlan } from '../../src/world/presets.ts';

@@ -1,6 +1,6 @@
 /** One request to the model web: latency instead of sockets, exchanges as the real fetcher gives them. */
 
-import type { PageRequest } from '../../src/frontier/parts.ts';
+import type { PageRequest } from '../../src/visit/parts.ts';
 import type { Answered, Exchange, FailureCause } from '../../src/model/exchange.ts';
 import { mix } from '../../src/world/random.ts';
 import type { VirtualClock } from './virtual-clock.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../src/contract/store.ts';
 import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
-import { survey } from '../../src/crawl/verify/survey.ts';
+import { survey } from '../../src/care/verify/survey.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { WarcPlace, PageRow } from '../../src/model/page.ts';
 import { CRAWL_DB } from '../../src/store/files.ts';

@@ -1,11 +1,11 @@
 /** One life of a crawler process: fetch threads as actors, parse threads as actors, a supervisor. */
 
-import { runClaimLoop } from '../../src/frontier/claim-loop.ts';
-import { createCrew } from '../../src/frontier/crew.ts';
-import { isFinished } from '../../src/frontier/finished.ts';
-import type { Parsed, ParseJob } from '../../src/frontier/parts.ts';
+import { runClaimLoop } from '../../src/visit/claim-loop.ts';
+import { createCrew } from '../../src/visit/crew.ts';
+import { isFinished } from '../../src/visit/finished.ts';
+import type { Parsed, ParseJob } from '../../src/visit/parts.ts';
 import type { Store } from '../../src/contract/store.ts';
-import { visit } from '../../src/frontier/visit.ts';
+import { visit } from '../../src/visit/visit.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { ROBOTS_REDIRECTS_MAX } from '../../src/model/robots.ts';

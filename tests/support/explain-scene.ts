@@ -1,8 +1,8 @@
 /** What the tests of explanations share: reasons that were seen, and a visit that is settled. */
 
 import assert from 'node:assert/strict';
-import type { Explanation } from '../../src/crawl/explain.ts';
-import type { ReasonName } from '../../src/crawl/explain/reasons.ts';
+import type { Explanation } from '../../src/results/explain.ts';
+import type { ReasonName } from '../../src/results/explain/reasons.ts';
 import type { Page } from '../../src/model/page.ts';
 import type { Settlement } from '../../src/model/settlement.ts';
 import { claimOne, pageOf, settlementOf } from '../contract/store-scene.ts';

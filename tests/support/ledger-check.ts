@@ -1,7 +1,7 @@
 /** Does the ledger of a crawl agree with what the small web saw? */
 
 import { join } from 'node:path';
-import { readLedger, type ReadRequest } from '../../src/observe/ledger/read.ts';
+import { readLedger, type ReadRequest } from '../../src/ledger/read.ts';
 import { urlOf, type Seen } from '../../src/world/seen.ts';
 
 export const ledgerOf = (...dirs: readonly string[]): ReadRequest[] =>

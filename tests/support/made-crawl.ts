@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openArchive } from '../../src/archive/files.ts';
 import { payloadDigest, recordGroup, warcinfoRecord } from '../../src/archive/records.ts';
-import { writeIdentity } from '../../src/crawl/folder.ts';
+import { writeIdentity } from '../../src/folder/folder.ts';
 import { createClock } from '../../src/lib/clock.ts';
 import type { Answered } from '../../src/model/exchange.ts';
 import type { CanonicalUrl, Link } from '../../src/model/link.ts';

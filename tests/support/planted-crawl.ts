@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { addDead } from '../../src/archive/dead-list.ts';
 import { openArchive } from '../../src/archive/files.ts';
 import { recordGroup, warcinfoRecord } from '../../src/archive/records.ts';
-import { makeFolder, writeIdentity } from '../../src/crawl/folder.ts';
+import { makeFolder, writeIdentity } from '../../src/folder/folder.ts';
 import type { Answered } from '../../src/model/exchange.ts';
 import { completeSettings } from '../../src/model/read-settings.ts';
 import type { Settings } from '../../src/model/settings.ts';
-import type { NotedRequest } from '../../src/observe/ledger/format.ts';
-import { openLedger } from '../../src/observe/ledger/writer.ts';
+import type { NotedRequest } from '../../src/ledger/format.ts';
+import { openLedger } from '../../src/ledger/writer.ts';
 import { robotsDigest } from '../../src/politeness/robots-digest.ts';
 import { parseRobots } from '../../src/politeness/robots.ts';
 

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { explain, type Explanation } from '../../src/crawl/explain.ts';
+import { explain, type Explanation } from '../../src/results/explain.ts';
 import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
 import { completeSettings } from '../../src/model/read-settings.ts';
 import type { RobotsRecord } from '../../src/model/robots.ts';

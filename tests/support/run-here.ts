@@ -3,8 +3,8 @@
  * faults.
  */
 
-import { createCrawl, reopenCrawl } from '../../src/crawl/open.ts';
-import { startRun, type Run, type RunEnd, type RunOptions } from '../../src/crawl/run.ts';
+import { createCrawl, reopenCrawl } from '../../src/run/open.ts';
+import { startRun, type Run, type RunEnd, type RunOptions } from '../../src/run/run.ts';
 import type { Settings } from '../../src/model/settings.ts';
 import { DELAY_MS, type Stage } from './stage.ts';
 import { PATIENCE_MS } from './until.ts';

@@ -2,7 +2,7 @@
 
 import { openSqliteCrawl } from '../../src/store/sqlite/crawl.ts';
 import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
-import { allPages } from '../../src/crawl/all-pages.ts';
+import { allPages } from '../../src/results/all-pages.ts';
 import type { PageRow } from '../../src/model/page.ts';
 import type { LookOptions } from '../../src/store/options.ts';
 import { SHARDS } from '../../src/url/shard.ts';

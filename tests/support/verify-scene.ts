@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readRecords } from '../../src/archive/reader.ts';
-import { verifyCrawl, type VerifyReport } from '../../src/crawl/verify.ts';
+import { verifyCrawl, type VerifyReport } from '../../src/care/verify.ts';
 import { readDead } from '../../src/archive/dead-list.ts';
 import type { WarcPlace } from '../../src/model/page.ts';
 import type { Keep } from '../../src/model/settings.ts';

@@ -1,10 +1,10 @@
 /** `gossamer audit`: was every request polite and allowed, judged from the ledger and the archived robots.txt? */
 
-import { auditCrawl, type AuditProgress, type AuditReport } from '../../crawl/audit.ts';
-import { UNCHECKED, type UncheckedReason } from '../../crawl/audit/findings.ts';
-import { letterOf } from '../../crawl/audit/letter.ts';
-import { plural } from '../../crawl/audit/words.ts';
-import { readIdentity } from '../../crawl/folder.ts';
+import { auditCrawl, type AuditProgress, type AuditReport } from '../../care/audit.ts';
+import { UNCHECKED, type UncheckedReason } from '../../care/audit/findings.ts';
+import { letterOf } from '../../care/audit/letter.ts';
+import { plural } from '../../care/audit/words.ts';
+import { readIdentity } from '../../folder/folder.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { canonicalize } from '../../url/canonical.ts';

@@ -2,8 +2,8 @@
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { readIdentity } from '../../crawl/folder.ts';
-import { VERSION } from '../../crawl/version.ts';
+import { readIdentity } from '../../folder/folder.ts';
+import { VERSION } from '../../folder/version.ts';
 import { checkSetting, fallbackOf, NO_LIMIT, UsageError } from '../../model/read-settings.ts';
 import { SETTINGS, type SettingName, type Settings } from '../../model/settings.ts';
 import { writeSetting, type Written } from '../../model/write-setting.ts';

@@ -1,7 +1,7 @@
 /** `gossamer crawl`: a new crawl from seeds. */
 
-import { createCrawl } from '../../crawl/open.ts';
-import type { SeedSource } from '../../crawl/seeds.ts';
+import { createCrawl } from '../../run/open.ts';
+import type { SeedSource } from '../../folder/seeds.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf, type FileConfig } from '../config-file.ts';

@@ -1,8 +1,8 @@
 /** The crawl that a command is about. */
 
 import type { StoredCrawl } from '../../contract/stored-crawl.ts';
-import type { Identity } from '../../crawl/folder.ts';
-import { openToRead } from '../../crawl/read.ts';
+import type { Identity } from '../../folder/folder.ts';
+import { openToRead } from '../../results/read.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Read } from '../flags.ts';
 

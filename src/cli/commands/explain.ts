@@ -1,9 +1,9 @@
 /** `gossamer explain`: why a URL was not crawled, or when it will be. */
 
-import { PAGE_TABLE } from '../../crawl/export/columns.ts';
-import { jsonLines } from '../../crawl/export/text.ts';
-import { explain, type Explanation } from '../../crawl/explain.ts';
-import { lockOwner } from '../../crawl/lock.ts';
+import { PAGE_TABLE } from '../../results/export/columns.ts';
+import { jsonLines } from '../../results/export/text.ts';
+import { explain, type Explanation } from '../../results/explain.ts';
+import { lockOwner } from '../../folder/lock.ts';
 import { TRIES_MAX } from '../../contract/store.ts';
 import type { SiteView } from '../../contract/views.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';

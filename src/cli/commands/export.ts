@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { checkExport, EXPORT_FORMATS, exportCrawl, type Exported, type ExportFormat } from '../../crawl/export.ts';
-import { OutFile, type Out } from '../../crawl/export/out.ts';
+import { checkExport, EXPORT_FORMATS, exportCrawl, type Exported, type ExportFormat } from '../../results/export.ts';
+import { OutFile, type Out } from '../../results/export/out.ts';
 import { writeCount } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';

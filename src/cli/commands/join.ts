@@ -1,6 +1,6 @@
 /** `gossamer join`: one more process for a crawl in a shared store. */
 
-import { joinCrawl } from '../../crawl/open.ts';
+import { joinCrawl } from '../../run/open.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf } from '../config-file.ts';
 import type { Flag } from '../flags.ts';

@@ -1,7 +1,7 @@
 /** `gossamer migrate`: moves a stopped crawl to another store, or to another number of shards. */
 
-import { migrateCrawl, type Migrated, type MoveProgress, type Side } from '../../crawl/migrate.ts';
-import { SHARDS_MAX } from '../../crawl/migrate/places.ts';
+import { migrateCrawl, type Migrated, type MoveProgress, type Side } from '../../care/migrate.ts';
+import { SHARDS_MAX } from '../../care/migrate/places.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
 import { knownTotal, settledTotal, type Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';

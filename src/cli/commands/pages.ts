@@ -1,8 +1,8 @@
 /** `gossamer pages`: one line per settled page. */
 
-import { allPages } from '../../crawl/all-pages.ts';
-import { PAGE_TABLE } from '../../crawl/export/columns.ts';
-import { csv, jsonLines } from '../../crawl/export/text.ts';
+import { allPages } from '../../results/all-pages.ts';
+import { PAGE_TABLE } from '../../results/export/columns.ts';
+import { csv, jsonLines } from '../../results/export/text.ts';
 import { isArchived, type PageRow } from '../../model/page.ts';
 import type { Command } from '../command.ts';
 import { clean, printText, readFormat, type Format } from '../listing.ts';

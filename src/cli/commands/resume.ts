@@ -1,6 +1,6 @@
 /** `gossamer resume`: goes on with a crawl where it was. */
 
-import { reopenCrawl } from '../../crawl/open.ts';
+import { reopenCrawl } from '../../run/open.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf } from '../config-file.ts';
 import type { Flag } from '../flags.ts';

@@ -1,6 +1,6 @@
 /** `gossamer show`: what is known of one URL, and what was archived of it. */
 
-import { readArchived } from '../../crawl/archived.ts';
+import { readArchived } from '../../results/archived.ts';
 import { writeBytes, writeDuration } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { isArchived, type WarcPlace, type PageRow } from '../../model/page.ts';

@@ -3,8 +3,8 @@
 import { domainToASCII } from 'node:url';
 import { SITES_SORTED_MAX, SITE_SORTS, type SiteQuery, type SiteSort } from '../../contract/views.ts';
 import type { StoredCrawl } from '../../contract/stored-crawl.ts';
-import type { Column } from '../../crawl/export/columns.ts';
-import { csv, jsonLines } from '../../crawl/export/text.ts';
+import type { Column } from '../../results/export/columns.ts';
+import { csv, jsonLines } from '../../results/export/text.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';

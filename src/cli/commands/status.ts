@@ -1,6 +1,6 @@
 /** `gossamer status`: how far a crawl is, while it runs and after. */
 
-import { lockOwner } from '../../crawl/lock.ts';
+import { lockOwner } from '../../folder/lock.ts';
 import { writeDuration } from '../../lib/units.ts';
 import { EMBEDDED } from '../../store/address.ts';
 import type { Command } from '../command.ts';

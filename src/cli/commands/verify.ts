@@ -1,6 +1,6 @@
 /** `gossamer verify`: do the parts of a crawl agree, and can what is damaged be put right? */
 
-import { verifyCrawl, type Found, type VerifyProgress, type VerifyReport } from '../../crawl/verify.ts';
+import { verifyCrawl, type Found, type VerifyProgress, type VerifyReport } from '../../care/verify.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
 import type { Command } from '../command.ts';
 import { createQuietProgress } from '../quiet-progress.ts';

@@ -4,7 +4,7 @@ import type { Archive } from '../../archive/archive.ts';
 import { StoreFault } from '../../contract/fault.ts';
 import { CLAIMS_MAX, settledOf } from '../../contract/store.ts';
 import type { Admitted, Ask, Change, Claimed, Settled, Store } from '../../contract/store.ts';
-import { unansweredPage } from '../../frontier/page.ts';
+import { unansweredPage } from '../../model/unanswered-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Link } from '../../model/link.ts';
 import { NO_PLACE, type PageRow } from '../../model/page.ts';
@@ -199,7 +199,7 @@ const steer = (state: MemoryState, changes: readonly Change[], now: number): voi
   if (changed > 0) state.changes++;
 };
 
-/** Its holder died or its lease ran out: the link waits again, at the head, and the site a full delay from then. */
+/** The holder of a lease died, or it ran out: the link waits again, at the head, and the site a full delay. */
 const free = (state: MemoryState, site: Site, { counted, at }: { counted: boolean; at: number }): void => {
   if (site.lease === null) throw new Error(`site ${site.name} has no lease to free`);
   const { link, tries } = site.lease;

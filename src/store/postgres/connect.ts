@@ -6,7 +6,7 @@ import { StoreFault } from '../../contract/fault.ts';
 import { isStarting, reasonOf, storeFault, troubleOf } from './faults.ts';
 import type { Value } from './values.ts';
 
-/** Connections of a process, however many visits it has: a call is one short transaction, and the server has few cores. */
+/** Connections of a process, however many visits it has: transactions are short, and the server has few cores. */
 const POOL_MAX = 4;
 const CONNECT_MS_MAX = 10_000;
 /** Far longer than any call; then the server is taken for gone, also if the network swallowed it without a word. */

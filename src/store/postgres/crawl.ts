@@ -42,7 +42,7 @@ const robotsOf = async (rows: Rows, origins: readonly string[]): Promise<(Robots
 const noteOf = async (rows: Rows, name: string): Promise<string | null> =>
   (await rows<{ value: string }>('SELECT value FROM @crawl.meta WHERE name = $1', [NOTE + name]))[0]?.value ?? null;
 
-/** Of two that write it at once, the second waits for the first and finds it written. */
+/** When two processes write a note at once, the second waits for the first and finds it written. */
 const keepNote = ({ schema, once, options }: Connection, name: string, text: string): Promise<string> =>
   once(async (client) => {
     const rows = rowsOn(client, schema);

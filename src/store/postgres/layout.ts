@@ -28,7 +28,7 @@ export interface Layout {
   readonly moving: string | null;
 }
 
-/** Of two processes that open a crawl at once, the second finds it made. Gives the number of its shards. */
+/** Makes a crawl that is new; of two processes that open it at once, the second finds it made. Gives its shards. */
 export const prepareLayout = (client: ClientBase, options: LayoutOptions): Promise<number> =>
   alone(client, options, async (there) => {
     if (there?.moving) throw beingMoved(options.crawl);

@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<ColumnKind, string>> = {
   boolean: 'boolean',
 };
 
-/** The columns of a page in SQL: as an INSERT names them, as a CREATE TABLE declares them, and as `pages.sql` reads them. */
+/** The columns of a page as an INSERT names them, as a CREATE TABLE declares them, and as `pages.sql` reads them. */
 export const PAGE_SQL = {
   page_fields: PAGE_COLUMN_NAMES.join(', '),
   page_declared: PAGE_COLUMN_NAMES.map((name) => {

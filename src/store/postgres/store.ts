@@ -15,7 +15,7 @@ import type { Session } from './session.ts';
 import { settle } from './settle.ts';
 import { jsonOf } from './values.ts';
 
-/** Its leases have the member's name before a slash. */
+/** Names of members: a lease has that of its member before a slash. */
 const MEMBER_NAME = /^[^/\0]{1,200}$/;
 
 export const openPostgresStore = async (options: StoreOptions): Promise<OpenedStore> => {

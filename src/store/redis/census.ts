@@ -64,7 +64,7 @@ export const census = async (parts: CensusParts, at?: number): Promise<Census> =
   };
 };
 
-/** Those whose name begins so, by what follows. */
+/** Counters whose name begins so, by the rest of their name. */
 const named = (fields: readonly (readonly [string, number])[], prefix: string): Record<string, number> =>
   Object.fromEntries(
     fields.flatMap(([name, value]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [])),

@@ -3,7 +3,7 @@
 import { StoreFault } from '../../contract/fault.ts';
 
 /**
- * Of the whole crawl there are `meta` (hash: what the crawl says of itself, marks), `notes` (hash) and `room` (lock
+ * The whole crawl has `meta` (hash: what the crawl says of itself, marks), `notes` (hash) and `room` (lock
  * around the last pages). Each shard has:
  *
  * - `count`   hash: counters, the last lease, the size of the set of known URLs, the moment of the last change

@@ -27,7 +27,7 @@ export interface SiteRow {
   readonly pace: Pace;
   /** `o` of its queue. */
   readonly headAt: number;
-  /** Its lease as it is written; empty for none. */
+  /** The lease of the site as it is written; empty for none. */
   readonly lease: string;
   /** First in its queue. */
   readonly first: Taken;
@@ -122,7 +122,7 @@ const ORDERS: Readonly<Record<SiteSort, (a: SiteRow, b: SiteRow) => number>> = {
   delay: (a, b) => b.pace.delayMs - a.pace.delayMs,
 };
 
-/** Those that nobody will visit are last. */
+/** Sites that nobody will visit are last. */
 const isSetAside = ({ state, waiting }: SiteRow): boolean => state === 'parked' || state === 'held' || waiting === 0;
 
 /** Looks at all sites and keeps no more than twice as many as are wanted. */

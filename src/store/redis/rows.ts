@@ -29,11 +29,11 @@ const TABLES = `
 /** What one settlement of a batch has left on this machine. */
 export interface Part {
   readonly shard: number;
-  /** Its number among those of its shard, from 1. */
+  /** The number of the settlement among those of its shard, from 1. */
   readonly place: number;
-  /** Its records in the archive; null when it has none. */
+  /** Where its records lie in the archive; null when it has none. */
   readonly records: { readonly file: string; readonly offset: number; readonly bytes: number } | null;
-  /** Its row; null when it has no page. */
+  /** The row of its page; null when it has none. */
   readonly row: number | null;
 }
 

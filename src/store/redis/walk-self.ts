@@ -20,7 +20,7 @@ import { originShard, readRules, rulesIn } from './read-robots.ts';
 import { reading } from './wire.ts';
 
 const SITES_AT_ONCE = 500;
-/** Of up to 360 fingerprints each. */
+/** Small sets of known URLs, each of up to 360 fingerprints. */
 const SETS_AT_ONCE = 30;
 
 type Wrong = Extract<Found, { kind: 'wrong' }>;

@@ -1,7 +1,7 @@
 /** What a person or the supervisor changes: leases freed, sites brought back, marks set. */
 
 import { CLAIMS_MAX, type Change, type Upkeep } from '../../contract/store.ts';
-import { unansweredPage } from '../../frontier/page.ts';
+import { unansweredPage } from '../../model/unanswered-page.ts';
 import { NO_PLACE } from '../../model/page.ts';
 import { SITE_STATE } from '../site-state.ts';
 import { putFirst } from './queue.ts';

@@ -1,7 +1,7 @@
 -- Writes a part of a crawl that comes from another store, in that move. Counters of rows come with make_whole.
 --
 -- _sites   objects: id, name, shard, state, pages, found (its place in the order of sites) and the parts of the pace
--- _blocks  objects: site, via, links; those of a site follow each other, and go behind what the site has
+-- _blocks  objects: site, via, links; those of a site follow each other, and go after what the site has
 -- _prints  fingerprints of the links and pages
 -- _pages, _robots as keep_pages and keep_robots take them; _tally what rows do not tell, or null
 CREATE FUNCTION @crawl.fill(_move text, _member text, _sites json, _blocks json, _prints bigint[], _pages json,

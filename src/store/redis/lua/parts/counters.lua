@@ -5,7 +5,5 @@ local function writeCounters()
   for field, n in pairs(changed) do
     if n ~= 0 then redis.call('HINCRBY', count, field, n) end
   end
-  if changed.changes and now > (tonumber(redis.call('HGET', count, 'moment')) or 0) then
-    redis.call('HSET', count, 'moment', num(now))
-  end
+  if changed.changes then redis.call('HSET', count, 'moment', num(now)) end
 end

@@ -14,19 +14,20 @@ local function close()
     s.o = 0
   end
   many('RPUSH', queueOf(site), elementsOf(s.tail))
-  local key = tag .. 'site:' .. site
-  if not s.state then
-    -- at once, but after those that have waited longer; it has no delay yet: its first claim brings one
-    s.state, s.d = IDLE, num(now)
-    redis.call('HSET', key, 's', IDLE, 'w', 0, 'p', 0, 'd', s.d, 'e', 0, 'c', 0, 'r', 0, 'f', 0, 'o', 0)
-    found[#found + 1] = site
-  end
-  if s.state == IDLE then
-    s.state = WAITING
+  local key, isNew = tag .. 'site:' .. site, not s.state
+  if isNew or s.state == IDLE then
+    -- a new one at once, but after those that have waited longer
+    s.state, s.d = WAITING, isNew and num(now) or s.d
     dueNow[#dueNow + 1] = s.d
     dueNow[#dueNow + 1] = site
   end
-  redis.call('HSET', key, 's', s.state, 'w', s.w, 'o', s.o)
+  if isNew then
+    -- it has no delay yet: its first claim brings one
+    redis.call('HSET', key, 's', WAITING, 'w', s.w, 'p', 0, 'd', s.d, 'e', 0, 'c', 0, 'r', 0, 'f', 0, 'o', s.o)
+    found[#found + 1] = site
+  else
+    redis.call('HSET', key, 's', s.state, 'w', s.w, 'o', s.o)
+  end
   add(s.state == PARKED and 'parked' or s.state == HELD and 'held' or 'waiting', s.w - s.before)
 end
 local function writeSites()

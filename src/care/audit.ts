@@ -1,0 +1,184 @@
+/**
+ * Was the crawl polite, and was every page allowed? Recomputed from the ledger and the archived robots.txt, without the
+ * store: requests and robots.txt files are sorted by site and time, on disk where they are many, and judged as they
+ * come.
+ */
+
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { LineSorter } from '../lib/sort-lines.ts';
+import { LEDGER_DIR } from '../ledger/format.ts';
+import { isShared } from '../store/address.ts';
+import { archiveBytes, readArchivedRobots, readRobots } from './audit/archived-robots.ts';
+import { createSettingsBook, readRequest, readSorted, requestLines, type SettingsBook } from './audit/requests.ts';
+import { noFindings, type Findings } from './audit/findings.ts';
+import { beginSite, judgeRequest, type SiteCourse } from './audit/judge-site.ts';
+import { keepArchived, type Excuse } from './audit/judge-robots.ts';
+import { createTally, type SiteTally, type Tallying } from './audit/site-tally.ts';
+import { checkFixed, readIdentity, type Identity } from '../folder/folder.ts';
+import { knownStore } from '../folder/store-place.ts';
+
+export interface AuditOptions {
+  /** The directories of a crawl: of all its members where its store is shared. */
+  readonly dirs: readonly string[];
+  /** One site only, with what its owner may want to know. */
+  readonly site: string | null;
+  readonly onProgress: (progress: AuditProgress) => void;
+}
+
+export interface AuditProgress {
+  readonly phase: 'ledger' | 'archive' | 'judging';
+  readonly done: number;
+  /** 0 when it is not known. */
+  readonly total: number;
+}
+
+export interface AuditReport {
+  readonly requests: number;
+  readonly visits: number;
+  readonly sites: number;
+  readonly findings: Findings;
+  /** Parts of the ledger or of the archive that cannot be read. */
+  readonly damage: readonly string[];
+  /** What a reader must know to judge the result. */
+  readonly remarks: readonly string[];
+  readonly tally: SiteTally | null;
+}
+
+/** Parts that cannot be read that are named; one file can have few of them. */
+const DAMAGE_NAMED_MAX = 100;
+const REQUESTS_PER_LOOK = 10_000;
+
+export const auditCrawl = async (options: AuditOptions): Promise<AuditReport> => {
+  const identities = options.dirs.map((dir) => identityOf(dir));
+  const damage: string[] = [];
+  const onDamage = (says: string): void => void (damage.length < DAMAGE_NAMED_MAX && damage.push(says));
+  for (const dir of options.dirs) if (!existsSync(join(dir, LEDGER_DIR))) onDamage(missing(dir, identities));
+  const book = createSettingsBook();
+  const sorter = new LineSorter({ dir: tmpdir() });
+  try {
+    await gather({ options, book, sorter, onDamage });
+    return {
+      ...(await judge({ options, book, sorter, excuse: excuseOf(identities, damage) })),
+      damage,
+      remarks: remarksOn(identities, options.dirs),
+    };
+  } finally {
+    sorter.close();
+  }
+};
+
+const identityOf = (dir: string): Identity => {
+  const identity = readIdentity(dir);
+  checkFixed(dir, identity);
+  return identity;
+};
+
+const mayHaveOthers = ({ settings }: Identity): boolean => isShared(knownStore(settings.store));
+
+const missing = (dir: string, identities: readonly Identity[]): string =>
+  identities.some(({ settings }) => settings.ledger === 'off')
+    ? `"${dir}" has no ledger: it is off (--ledger off), so the requests of this crawl cannot be audited`
+    : `"${dir}" has no ledger: no request was sent yet, the ledger was off, or its folder "${LEDGER_DIR}" was removed`;
+
+const remarksOn = (identities: readonly Identity[], dirs: readonly string[]): string[] => [
+  ...(identities.some(({ unnoted }) => unnoted)
+    ? ['the ledger was off in a run of this crawl: the requests of that run are not in it']
+    : []),
+  ...(dirs.length === 1 && identities.some(mayHaveOthers)
+    ? [
+        `this crawl may have other processes: only the requests of "${dirs[0]}" are judged here; give the directories of all to judge them together`,
+      ]
+    : []),
+];
+
+/** Why a robots.txt may have been read though neither ledger nor archive have it. */
+const excuseOf = (identities: readonly Identity[], damage: readonly string[]): Excuse => {
+  if (identities.some(({ unnoted }) => unnoted)) return 'ledger-was-off';
+  if (identities.length === 1 && identities.some(mayHaveOthers)) return 'other-member';
+  return damage.length > 0 ? 'archive-damaged' : null;
+};
+
+interface Gathering {
+  readonly options: AuditOptions;
+  readonly book: SettingsBook;
+  readonly sorter: LineSorter;
+  readonly onDamage: (says: string) => void;
+}
+
+/** The ledgers first: they say for which product tokens a robots.txt has to be read. */
+const gather = async ({ options: { dirs, site, onProgress }, book, sorter, onDamage }: Gathering): Promise<void> => {
+  let read = 0;
+  for (const line of requestLines({
+    dirs,
+    book,
+    site,
+    onDamage,
+    onProgress: (done, total) => onProgress({ phase: 'ledger', done, total }),
+  })) {
+    sorter.add(line);
+    if (++read % REQUESTS_PER_LOOK === 0) await setImmediate();
+  }
+  const tokens = [...new Set(book.all.map(({ productToken }) => productToken))];
+  const total = dirs.reduce((sum, dir) => sum + archiveBytes(dir), 0);
+  let done = 0;
+  for (const dir of dirs) {
+    await readArchivedRobots({
+      dir,
+      tokens,
+      site,
+      onDamage,
+      take: (line) => sorter.add(line),
+      onProgress: (bytes) => onProgress({ phase: 'archive', done: (done += bytes), total }),
+    });
+  }
+};
+
+const textOf = (chunk: Uint8Array | string): string =>
+  typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('latin1');
+
+interface JudgingAll extends Omit<Gathering, 'onDamage'> {
+  readonly excuse: Excuse;
+}
+
+const judge = async ({
+  options,
+  book,
+  sorter,
+  excuse,
+}: JudgingAll): Promise<Pick<AuditReport, 'requests' | 'visits' | 'sites' | 'findings' | 'tally'>> => {
+  const sums = { requests: 0, visits: 0, sites: 0 };
+  const findings = noFindings();
+  const tallying: Tallying | null = options.site === null ? null : createTally(options.site);
+  const judging = { findings, excuse, ...(tallying ? { onGap: tallying.onGap } : {}) };
+  let course: SiteCourse | null = null;
+  const close = (): void => {
+    if (!course) return;
+    sums.visits += course.visits;
+    if (course.visits > 0) sums.sites++;
+    tallying?.close(course);
+  };
+  for (const chunk of sorter.sorted()) {
+    for (const text of textOf(chunk).split('\n').slice(0, -1)) {
+      const line = readSorted(text);
+      if (course?.site !== line.site) {
+        close();
+        course = beginSite(line.site);
+      }
+      if (!line.isRequest) {
+        keepArchived(course.book, readRobots(line));
+        continue;
+      }
+      const request = readRequest(line, book);
+      sums.requests++;
+      tallying?.onRequest(request);
+      judgeRequest(course, request, judging);
+    }
+    options.onProgress({ phase: 'judging', done: sums.requests, total: 0 });
+    await setImmediate();
+  }
+  close();
+  return { ...sums, findings, tally: tallying?.tally ?? null };
+};

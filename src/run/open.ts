@@ -1,0 +1,219 @@
+/** Makes a crawl's directory, or opens it again; everything is checked before anything is changed. */
+
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { readConnectTo } from '../fetch/connect-to.ts';
+import { writeBytes } from '../lib/units.ts';
+import { completeSettings, UsageError } from '../model/read-settings.ts';
+import type { FrontierPlace, Settings } from '../model/settings.ts';
+import { checkListen } from '../observe/metrics/serve.ts';
+import { isShared, takesFrontierFiles } from '../store/address.ts';
+import { hasStore } from '../store/files.ts';
+import type { StorePlace } from '../store/options.ts';
+import { SHARDS } from '../url/shard.ts';
+import { checkDescriptors, DiskError, diskFreeBytes } from '../folder/ceilings.ts';
+import {
+  checkFixed,
+  checkNewFolder,
+  FILES,
+  makeFolder,
+  readIdentity,
+  writeIdentity,
+  type Identity,
+} from '../folder/folder.ts';
+import { checkHooks } from '../hooks/check.ts';
+import { checkLogFile } from '../folder/log-path.ts';
+import { lockCrawl, type Lock } from '../folder/lock.ts';
+import { finishMove } from '../folder/finish-move.ts';
+import { announce, checkNameIsFree, identityIn, takeScope } from '../folder/notes.ts';
+import { crawlNameOf, knownStore, newStore, storePlace } from '../folder/store-place.ts';
+import { checkSeeds, copySeeds, readExcludeFile, writeExcluded, type SeedSource } from '../folder/seeds.ts';
+
+export interface CrawlRequest {
+  readonly dir: string;
+  readonly settings: Readonly<Partial<Settings>>;
+  readonly seeds: SeedSource;
+  readonly excludeFile: string | null;
+  /** Tells a person what was skipped. */
+  readonly say: (text: string) => void;
+}
+
+export interface OpenCrawl {
+  readonly dir: string;
+  readonly identity: Identity;
+  /** With the password of the store, which the identity does not have. */
+  readonly store: StorePlace;
+  readonly lock: Lock;
+}
+
+/** The settings as they are kept: what a person wrote for their own folder holds in every other. */
+const checked = async (settings: Settings): Promise<Settings> => {
+  for (const text of settings.connectTo) {
+    if (!readConnectTo(text))
+      throw new UsageError(
+        `--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`,
+      );
+  }
+  if (settings.frontier === 'files' && !takesFrontierFiles(settings.store))
+    throw new UsageError('--frontier files is for a crawl in Redis: give its address by --store, or omit it');
+  if (settings.keepLinks && settings.keep === 'none')
+    throw new UsageError(
+      '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or omit it',
+    );
+  checkDescriptors(settings);
+  return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
+};
+
+const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {
+  const free = diskFreeBytes(existing(dir));
+  if (free >= diskReserveBytes) return;
+  throw new DiskError(
+    `the disk of "${dir}" has ${writeBytes(free)} free, less than --disk-reserve ${writeBytes(diskReserveBytes)}: free some space or lower it`,
+  );
+};
+
+/** Where a directory that is still to be made will be: a disk that is full is found before it is. */
+const existing = (dir: string): string => (existsSync(dir) ? dir : existing(dirname(resolve(dir))));
+
+export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
+  const { dir, say } = request;
+  const url = newStore(request.settings.store);
+  const settings = await checked(
+    completeSettings(
+      { ...request.settings, store: url, name: crawlNameOf(request.settings.name ?? '', dir) },
+      availableParallelism(),
+    ),
+  );
+  checkNewFolder(dir);
+  const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
+  await checkSeeds(request.seeds, say);
+  checkDisk(dir, settings);
+  if (isShared(url)) await checkNameIsFree({ ...newPlace(dir, url, settings.name), say });
+  await checkListen(settings.metrics);
+  makeFolder(dir);
+  const lock = lockCrawl(dir);
+  try {
+    checkNewFolder(dir); // another process may have been quicker
+    if (excluded !== null) writeExcluded(dir, excluded);
+    await copySeeds({ dir, source: request.seeds, where: 'anew', say });
+    const identity = writeIdentity(dir, settings); // last: from here on it is a crawl
+    const store = storePlace(dir, identity, url);
+    if (isShared(url)) await announce({ ...store, say }, identity, dir);
+    return { dir, lock, identity, store };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+};
+
+export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
+  const { dir, seeds } = request;
+  const found = readIdentity(dir);
+  checkFixed(dir, found);
+  const former = finishMove(dir, found);
+  const url = knownStore(former.settings.store, request.settings.store);
+  checkName(former, request.settings.name);
+  checkFrontier(former, request.settings.frontier);
+  const settings = await checked(
+    completeSettings({ ...former.settings, ...request.settings, store: url }, availableParallelism()),
+  );
+  const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
+  const more = seeds.file !== null || seeds.urls.length > 0;
+  if (more) await checkSeeds(seeds, request.say);
+  checkStore(dir, url);
+  checkDisk(dir, settings);
+  const lock = lockCrawl(dir);
+  try {
+    await checkListen(settings.metrics); // with the lock: the port of a crawl that runs is taken by itself
+    if (excluded !== null) writeExcluded(dir, excluded);
+    if (more) await copySeeds({ dir, source: seeds, where: 'behind', say: request.say });
+    const identity = writeIdentity(dir, settings, former);
+    const store = storePlace(dir, identity, url);
+    if (isShared(url)) await announce({ ...store, say: request.say }, identity, dir);
+    return { dir, lock, identity, store };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+};
+
+const checkName = (former: Identity, name: string | undefined): void => {
+  if (name === undefined || name === former.settings.name) return;
+  throw new UsageError(`the crawl is called "${former.settings.name}", which cannot be changed: omit --name`);
+};
+
+const checkFrontier = (former: Omit<Identity, 'member'>, frontier: FrontierPlace | undefined): void => {
+  const { frontier: kept = 'store' } = former.settings;
+  if (frontier === undefined || frontier === kept) return;
+  throw new UsageError(
+    `the waiting links of the crawl lie in ${kept === 'files' ? 'files' : 'its store'}, which cannot be changed: omit --frontier`,
+  );
+};
+
+export interface JoinRequest {
+  readonly dir: string;
+  /**
+   * What this member has for itself; for all else the settings of the crawl hold. `store` and `name` say which crawl.
+   */
+  readonly settings: Readonly<Partial<Settings>>;
+  readonly say: (text: string) => void;
+}
+
+/** Makes a directory that takes part in a crawl in a shared store. */
+export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Promise<OpenCrawl> => {
+  const url = newStore(given.store);
+  if (!isShared(url))
+    throw new UsageError('only a crawl in Redis or PostgreSQL can be joined: give its address by --store');
+  checkNewFolder(dir);
+  const place = { ...newPlace(dir, url, crawlNameOf(given.name ?? '', dir)), say };
+  const crawl = await identityIn(place);
+  checkFixed(dir, crawl);
+  if (crawl.settings.frontier === 'files')
+    throw new UsageError(
+      `the waiting links of the crawl "${place.crawl}" lie in files of the machine it was begun on: it cannot be joined, resume it there`,
+    );
+  checkFrontier(crawl, given.frontier);
+  // This machine may be another; where it is the same, two processes neither share a log nor a port.
+  const own = { fetchers: undefined, parsers: undefined, logFile: undefined, metrics: undefined };
+  const settings = await checked(
+    completeSettings(
+      { ...defined({ ...crawl.settings, ...own }), ...given, store: url, name: place.crawl },
+      availableParallelism(),
+    ),
+  );
+  checkDisk(dir, settings);
+  await checkListen(settings.metrics);
+  makeFolder(dir);
+  const lock = lockCrawl(dir);
+  try {
+    checkNewFolder(dir);
+    await takeScope(place, dir);
+    const identity = writeIdentity(dir, settings, { ...crawl, member: randomUUID() });
+    return { dir, lock, identity, store: storePlace(dir, identity, url) };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+};
+
+/** A crawl that is only known by its name yet. */
+const newPlace = (dir: string, url: string, crawl: string): StorePlace => ({
+  url,
+  crawl,
+  member: '',
+  shards: SHARDS,
+  frontier: 'store',
+  dir,
+});
+
+const defined = (settings: Readonly<Record<string, unknown>>): Partial<Settings> =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Partial<Settings>;
+
+/** Without its store, the archive of a crawl would look unsettled and be cut to nothing. */
+const checkStore = (dir: string, url: string): void => {
+  const warc = join(dir, FILES.warc);
+  if (hasStore(dir, url) || !existsSync(warc) || readdirSync(warc).length === 0) return;
+  throw new UsageError(`crawl "${dir}" has an archive but its ${FILES.store} is missing: restore it from a copy`);
+};

@@ -1,0 +1,329 @@
+/** One run of a crawl: from an open directory to the reason why it ended. */
+
+import { join } from 'node:path';
+import { isFinished } from '../visit/finished.ts';
+import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
+import type { Settings } from '../model/settings.ts';
+import { leftoversIn, packAll } from '../ledger/files.ts';
+import { LEDGER_DIR } from '../ledger/format.ts';
+import type { Log } from '../observe/log.ts';
+import { readingsOf } from '../observe/readings.ts';
+import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.ts';
+import { createBoard } from '../observe/metrics/board.ts';
+import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
+import { kindOf } from '../store/address.ts';
+import { toFault, type Fault } from '../threads/fault.ts';
+import type { StorePlace } from '../store/options.ts';
+import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
+import { visitRequestsMsMax } from '../threads/visit-times.ts';
+import { diskFreeBytes } from '../folder/ceilings.ts';
+import { openMetrics, type Metrics } from './metrics.ts';
+import { excludedSites, loadSeeds, seededSites } from '../folder/seeds.ts';
+import { productTokenOf, userAgentOf } from './user-agent.ts';
+import { VERSION } from '../folder/version.ts';
+
+/** How often the state of the crawl is looked at. */
+const LOOK_MS = 250;
+
+export type EndReason =
+  | 'finished'
+  | 'max-pages'
+  | 'max-duration'
+  /** Somebody asked for it: in order, or at once. */
+  | 'stopped'
+  | 'halted'
+  /** The disk is full, or less than --disk-reserve is free. */
+  | 'disk'
+  | 'fault';
+
+export interface RunEnd {
+  readonly reason: EndReason;
+  readonly census: Census | null;
+  readonly fault: Fault | null;
+  readonly snapshot: Snapshot;
+  readonly archive: ArchiveEnd | null;
+}
+
+export interface RunOptions {
+  readonly dir: string;
+  readonly settings: Settings;
+  readonly store: StorePlace;
+  /** Set for one that joined a crawl. */
+  readonly member?: string | undefined;
+  readonly log: Log;
+  readonly retryParked?: boolean;
+  /** A line in the log for every visit. */
+  readonly logPages?: boolean;
+  readonly onSnapshot?: (snapshot: Snapshot) => void;
+  /** Told where --metrics is served. */
+  readonly onMetrics?: (url: string) => void;
+  readonly entries?: SupervisorOptions['entries'];
+}
+
+export interface Run {
+  readonly ended: Promise<RunEnd>;
+  snapshot(): Snapshot;
+  /** All metrics, in the text format of Prometheus. */
+  metrics(): string;
+  /** No new visits; those under way end. */
+  stop(): void;
+  /** At once; nothing that is settled is lost, and what is not is fetched again. */
+  halt(): void;
+}
+
+export const startRun = (options: RunOptions): Run => {
+  const run = new CrawlRun(options);
+  return {
+    ended: run.run(),
+    snapshot: () => run.snapshot(),
+    metrics: () => run.metrics(),
+    stop: () => run.end('stopped'),
+    halt: () => run.end('halted'),
+  };
+};
+
+class CrawlRun {
+  readonly #options: RunOptions;
+  readonly #startedAt = performance.now();
+  readonly #rate = createRateMeter();
+  readonly #ending = new AbortController();
+  readonly #halting = new AbortController();
+  readonly #board = createBoard();
+  readonly #metrics: Metrics;
+  #served: MetricsServer | null = null;
+  #supervisor: Supervisor | null = null;
+  #phase: Phase = 'opening';
+  #reason: EndReason | null = null;
+  #fault: Fault | null = null;
+  #census: Census | null = null;
+  #pagesBefore = 0;
+  #pagesPerSecond = 0;
+  #seedsLoaded = 0;
+  #crawlingSince = this.#startedAt;
+  #packing: Promise<void> = Promise.resolve();
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#metrics = openMetrics({
+      board: this.#board,
+      dir: options.dir,
+      store: kindOf(options.store.url),
+      snapshot: () => this.snapshot(),
+    });
+  }
+
+  metrics(): string {
+    return this.#metrics.text();
+  }
+
+  /**
+   * The first reason counts, but what goes wrong while the run ends in order is not hidden by it; being told to hurry
+   * is heard later too.
+   */
+  end(reason: EndReason): void {
+    if (this.#reason === null || weightOf(reason) > weightOf(this.#reason)) this.#reason = reason;
+    this.#ending.abort();
+    if (reason === 'halted') this.#halting.abort();
+  }
+
+  async run(): Promise<RunEnd> {
+    try {
+      await this.#serveMetrics();
+      await this.#crawl();
+    } catch (error) {
+      this.#fail(toFault(error));
+    }
+    await this.#close();
+    await this.#packing;
+    await this.#served?.close();
+    this.#metrics.close();
+    this.#phase = 'ended';
+    const snapshot = this.snapshot();
+    this.#options.onSnapshot?.(snapshot);
+    return {
+      reason: this.#reason!,
+      census: this.#census,
+      fault: this.#fault,
+      snapshot,
+      archive: this.#census?.archive ?? null,
+    };
+  }
+
+  /** First of all: a store with many links takes long to open, and somebody may want to see that. */
+  async #serveMetrics(): Promise<void> {
+    const { settings, log, onMetrics } = this.#options;
+    if (settings.metrics === '') return;
+    this.#served = await serveMetrics(settings.metrics, () => this.metrics());
+    log('info', `metrics at ${this.#served.url}`);
+    onMetrics?.(this.#served.url);
+  }
+
+  async #crawl(): Promise<void> {
+    // From the start: a store with many links takes seconds to open.
+    const ticker = setInterval(() => this.#options.onSnapshot?.(this.snapshot()), LOOK_MS);
+    try {
+      await this.#open();
+      await this.#visitAll();
+    } finally {
+      clearInterval(ticker);
+    }
+  }
+
+  async #open(): Promise<void> {
+    const { dir, settings, log } = this.#options;
+    this.#supervisor = await startSupervisor({
+      start: {
+        settings,
+        dir,
+        store: this.#options.store,
+        userAgent: userAgentOf(settings),
+        productToken: productTokenOf(settings),
+        version: VERSION,
+        logPages: this.#options.logPages ?? false,
+      },
+      log,
+      board: this.#board,
+      onFault: (fault) => this.#fail(fault),
+      ...(this.#options.entries ? { entries: this.#options.entries } : {}),
+    });
+    const { store } = this.#supervisor;
+    await store.steer([
+      { kind: 'release-held', sitePagesMax: settings.maxPagesPerSite },
+      ...(this.#options.retryParked ? [{ kind: 'retry-parked' } as const] : []),
+    ]);
+    this.#census = await store.census();
+    this.#pagesBefore = this.#census.pages;
+  }
+
+  async #visitAll(): Promise<void> {
+    const { dir, settings } = this.#options;
+    const supervisor = this.#supervisor!;
+    this.#phase = 'loading seeds';
+    await loadSeeds({
+      dir,
+      member: this.#options.member,
+      store: supervisor.store,
+      stop: this.#ending.signal,
+      onProgress: (loaded) => (this.#seedsLoaded = loaded),
+    });
+    if (this.#ending.signal.aborted) return;
+    const seeded = settings.seededOnly ? await seededSites(dir) : null;
+    const excluded = excludedSites(dir);
+    // Looked for before this run has files of its own there.
+    this.#packing = packAll(leftoversIn(join(dir, LEDGER_DIR)), this.#ending.signal);
+    this.#phase = 'crawling';
+    this.#crawlingSince = performance.now();
+    supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null });
+    await this.#watch();
+  }
+
+  /** Looks at the crawl until it is finished, a limit is reached, or somebody ends it. */
+  async #watch(): Promise<void> {
+    const { settings, dir, log } = this.#options;
+    while (!this.#ending.signal.aborted) {
+      const before = this.#census;
+      await this.#look();
+      const census = this.#census!;
+      if (settings.maxPages !== null && census.pages >= settings.maxPages) this.end('max-pages');
+      else if (isFinished(before, census) && knownTotal(census) > 0)
+        this.end('finished'); // one that joined may be here before the first seed
+      else if (settings.maxDurationMs !== null && performance.now() - this.#startedAt >= settings.maxDurationMs)
+        this.end('max-duration');
+      else if (diskFreeBytes(dir) < settings.diskReserveBytes) {
+        log('warn', 'the disk has less free space than --disk-reserve asks for');
+        this.end('disk');
+      } else await pause(LOOK_MS, this.#ending.signal);
+    }
+  }
+
+  async #look(): Promise<void> {
+    this.#census = await this.#supervisor!.store.census();
+    this.#pagesPerSecond = this.#rate.note(performance.now(), this.#census.pages);
+  }
+
+  async #close(): Promise<void> {
+    this.#phase = 'stopping';
+    const supervisor = this.#supervisor;
+    if (!supervisor) return;
+    const { settings, onSnapshot } = this.#options;
+    const ticker = setInterval(() => {
+      void this.#look().catch(() => {}); // a store that is closed or broken has no news
+      onSnapshot?.(this.snapshot());
+    }, LOOK_MS);
+    const halted = new Promise<'halt'>((resolve) => {
+      if (this.#halting.signal.aborted) resolve('halt');
+      this.#halting.signal.addEventListener('abort', () => resolve('halt'), { once: true });
+    });
+    try {
+      // A fault leaves nothing to wait for: what cannot be settled is fetched again.
+      const graceMs = this.#fault ? 0 : settings.timeoutMs;
+      const inOrder = this.#halting.signal.aborted
+        ? halted
+        : supervisor.finishVisits(graceMs).then(() => 'done' as const);
+      if ((await Promise.race([inOrder, halted])) === 'halt') await supervisor.halt();
+      else {
+        await this.#look().catch(() => {});
+        await supervisor.close();
+      }
+    } catch (error) {
+      this.#fail(toFault(error));
+    } finally {
+      clearInterval(ticker);
+    }
+  }
+
+  #fail(fault: Fault): void {
+    this.#fault ??= fault;
+    this.end(fault.diskFull ? 'disk' : 'fault');
+  }
+
+  snapshot(): Snapshot {
+    const { settings } = this.#options;
+    const census = this.#census;
+    const elapsedMs = performance.now() - this.#startedAt;
+    const pagesThisRun = (census?.pages ?? 0) - this.#pagesBefore;
+    const crawledMs = performance.now() - this.#crawlingSince;
+    const shares = [
+      settings.maxPages === null ? null : (census?.pages ?? 0) / settings.maxPages,
+      settings.maxDurationMs === null ? null : elapsedMs / settings.maxDurationMs,
+    ].filter((share) => share !== null);
+    return {
+      phase: this.#phase,
+      census,
+      elapsedMs,
+      pagesThisRun,
+      pagesPerSecond: this.#phase === 'crawling' ? this.#pagesPerSecond : 0,
+      pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
+      ...readingsOf(this.#board),
+      visitRequestsMsMax: visitRequestsMsMax(settings),
+      seedsLoaded: this.#seedsLoaded,
+      memoryBytes: memoryBytes(),
+      restarts: this.#supervisor?.restarts() ?? 0,
+      progress: shares.length > 0 ? Math.min(1, Math.max(...shares)) : null,
+    };
+  }
+}
+
+/** A reason gives way to a heavier one. */
+const weightOf = (reason: EndReason): number =>
+  reason === 'halted' ? 2 : reason === 'fault' || reason === 'disk' ? 1 : 0;
+
+/** Linux gives it as a file, which cannot be opened while no descriptor is left: no reason to end a crawl. */
+const memoryBytes = (): number => {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
+};
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
