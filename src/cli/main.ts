@@ -3,7 +3,7 @@
 import { DiskError } from '../folder/ceilings.ts';
 import { VERSION } from '../folder/version.ts';
 import { UsageError } from '../model/read-settings.ts';
-import { isDiskFull } from '../store/sqlite/fault.ts';
+import { isDiskFull } from '../store/disk-full.ts';
 import { EVERYWHERE, type Command } from './command.ts';
 import { nearest, readFlags } from './flags.ts';
 import { helpOf, overviewOf, settingsHelp } from './help.ts';

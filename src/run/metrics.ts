@@ -13,7 +13,7 @@ import { metricOf } from '../observe/metrics/table.ts';
 import { sumOf, totalsOf, type Totals } from '../observe/metrics/totals.ts';
 import { writeMetrics } from '../observe/metrics/text.ts';
 import type { Snapshot } from '../observe/snapshot.ts';
-import type { StoreKind } from '../store/address.ts';
+import { isShared, kindOf } from '../store/address.ts';
 import { openVitals } from '../threads/vitals.ts';
 import { diskFreeBytes } from '../folder/ceilings.ts';
 
@@ -26,7 +26,8 @@ export interface Metrics {
 export interface MetricsParts {
   readonly board: Board;
   readonly dir: string;
-  readonly store: StoreKind;
+  /** The address of the crawl's store. */
+  readonly store: string;
   readonly snapshot: () => Snapshot;
 }
 
@@ -36,9 +37,9 @@ const DESCRIPTORS_MS = 5_000;
 /** What belongs to the store in the directory of a crawl: its databases, and waiting links in files. */
 const STORE_FILES = ['crawl.db', 'pages.db', 'frontier/'];
 
-/** A crawl has one store; only SQLite has commits of their own. */
-const isOfThis = (kind: StoreKind, { store, verb }: LabelValues): boolean =>
-  store === undefined || (store === kind && (verb !== 'commit' || kind === 'sqlite'));
+/** A crawl has one store; only one that is not shared has commits of their own. */
+const isOfThis = (url: string, { store, verb }: LabelValues): boolean =>
+  store === undefined || (store === kindOf(url) && (verb !== 'commit' || !isShared(url)));
 
 export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metrics => {
   const startedAt = (performance.timeOrigin + performance.now()) / 1_000;
@@ -47,7 +48,7 @@ export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metr
     totalsOf(board, 'pages_total', ({ labels }) => Object.hasOwn(ANSWERED_OUTCOMES, labels.outcome!)),
   );
   const parsed = openRates(() => totalsOf(board, 'parsed_total'));
-  const descriptors = descriptorLook(board, dir);
+  const descriptors = descriptorLook(board, dir, store);
   const asked = (): Asked => {
     const { census, phase, restarts, memoryBytes } = snapshot();
     const { user, system } = process.cpuUsage();
@@ -99,7 +100,7 @@ const censusSeries = (census: Census): Asked => {
   };
 };
 
-const descriptorLook = (board: Board, dir: string): (() => readonly Series[]) => {
+const descriptorLook = (board: Board, dir: string, store: string): (() => readonly Series[]) => {
   const stems = STORE_FILES.map((name) => join(realpathSync(dir), name));
   const isOfStore = (path: string): boolean => stems.some((stem) => path.startsWith(stem));
   const look = (): Descriptors | null =>
@@ -108,7 +109,7 @@ const descriptorLook = (board: Board, dir: string): (() => readonly Series[]) =>
         http: sumOf(board, 'sockets', ({ labels }) => labels.scheme === 'http'),
         https: sumOf(board, 'sockets', ({ labels }) => labels.scheme === 'https'),
         // A database in the directory is no socket.
-        store: sumOf(board, 'store_connections', ({ labels }) => labels.store !== 'sqlite'),
+        store: isShared(store) ? sumOf(board, 'store_connections') : 0,
       },
       isOfStore,
     );

@@ -11,7 +11,6 @@ import { readingsOf } from '../observe/readings.ts';
 import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { createBoard } from '../observe/metrics/board.ts';
 import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
-import { kindOf } from '../store/address.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
 import type { StorePlace } from '../store/options.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
@@ -107,7 +106,7 @@ class CrawlRun {
     this.#metrics = openMetrics({
       board: this.#board,
       dir: options.dir,
-      store: kindOf(options.store.url),
+      store: options.store.url,
       snapshot: () => this.snapshot(),
     });
   }

@@ -1,7 +1,7 @@
 /** A fault of ours on its way between threads: an Error loses its fields when it is cloned. */
 
 import { StoreFault } from '../contract/fault.ts';
-import { isDiskFull } from '../store/sqlite/fault.ts';
+import { isDiskFull } from '../store/disk-full.ts';
 
 export interface Fault {
   readonly message: string;

@@ -11,7 +11,7 @@ import {
   type Meter,
 } from '../observe/metrics/cells.ts';
 import type { TimedVerb } from '../observe/metrics/table.ts';
-import type { StoreKind } from '../store/address.ts';
+import { isShared, kindOf, type StoreKind } from '../store/address.ts';
 import type { StoreCall } from '../store/call.ts';
 
 /**
@@ -87,10 +87,10 @@ const CONNECTIONS_MS = 500;
  * For a store that is open. In the store thread every socket is one to the store: no other thread's are among its
  * resources.
  */
-export const watchConnections = (cells: SharedArrayBuffer, store: StoreKind): void => {
+export const watchConnections = (cells: SharedArrayBuffer, url: string): void => {
   const meter = openMeter(cells);
-  const cell = cellOf('store_connections', { store });
-  if (store === 'sqlite') return meter.set(cell, 1);
+  const cell = cellOf('store_connections', { store: kindOf(url) });
+  if (!isShared(url)) return meter.set(cell, 1);
   const look = (): void =>
     meter.set(
       cell,

@@ -89,7 +89,7 @@ const run = async (): Promise<void> => {
         message satisfies never;
     }
   });
-  watchConnections(start.cells, storeKind);
+  watchConnections(start.cells, start.store.url);
   tell({ kind: 'opened', anchor });
 };
 

@@ -33,7 +33,7 @@ const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> 
   GS002: ['another move to this crawl has begun since, or has ended', 'run one at a time'],
 };
 
-/** It did not happen, and it may be tried again at once: two transactions stood in each other's way. */
+/** Codes of a call that did not happen and may be made again at once: two transactions stood in each other's way. */
 const AGAIN = /^(?:40001|40P01|23505)$/;
 
 /** The server goes down or comes up: connections end, and it may be a moment before new ones are taken. */

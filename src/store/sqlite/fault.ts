@@ -20,11 +20,3 @@ export const storeFault = (error: unknown): StoreFault => {
     return new StoreFault(`the store failed: ${message}`, 'this is a defect: please report it', error);
   return new StoreFault(`the store failed: ${message}`, ADVICE[errcode & 0xff] ?? `SQLite says ${errcode}`, error);
 };
-
-export const isDiskFull = (error: unknown): boolean => {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const { errcode, code } = at as { errcode?: number; code?: string };
-    if (errcode === 13 || code === 'ENOSPC' || code === 'EDQUOT') return true;
-  }
-  return false;
-};
