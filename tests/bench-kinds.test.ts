@@ -130,7 +130,7 @@ const GOLDEN: Record<string, readonly (readonly [symbol: string, object?: string
     ["JS:+'oninit node:internal/worker/io:85:10", MADE],
   ],
   JavaScript: [
-    [source('visit', 'frontier/visit.ts'), MADE],
+    [source('visit', 'visit/visit.ts'), MADE],
     ["JS:+'nextTick node:internal/process/task_queues:113:18", MADE],
     ['Builtins_LdaNamedPropertyHandler'],
     ['BytecodeHandler:Star.Wide', MADE],
@@ -179,14 +179,14 @@ for (const [kind, functions] of Object.entries(GOLDEN)) {
 
 test('a function of JavaScript has the room of the source it is in', () => {
   const rooms = [
-    source('visit', 'frontier/visit.ts'),
+    source('visit', 'visit/visit.ts'),
     source('admit', 'store/sqlite/admit.ts'),
     "JS:+'send /somewhere/gossamer/node_modules/ioredis/built/Pipeline.js:1:1",
     "JS:+'nextTick node:internal/process/task_queues:113:18",
     'Builtins_LdaNamedPropertyHandler',
     NAMELESS,
   ].map(roomOf);
-  assert.deepEqual(rooms, ['frontier', 'store', 'ioredis', 'Node', 'interpreted', 'nameless']);
+  assert.deepEqual(rooms, ['visit', 'store', 'ioredis', 'Node', 'interpreted', 'nameless']);
 });
 
 test('of two functions that had the same place in memory, the later one is found there', () => {

@@ -47,18 +47,18 @@ export const editSource = (source: string, { find, replace }: Edit): string | nu
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the bodies of a visit are not given back',
-    edits: [edit('frontier/visit.ts', '    for (const exchange of course.exchanges) parts.forget(exchange);\n', '')],
+    edits: [edit('visit/visit.ts', '    for (const exchange of course.exchanges) parts.forget(exchange);\n', '')],
   },
   {
     name: 'the claim loop takes no heed of visits under way',
-    edits: [edit('frontier/claim-loop.ts', 'const free = gauges.slots - gauges.visits;', 'const free = gauges.slots;')],
+    edits: [edit('visit/claim-loop.ts', 'const free = gauges.slots - gauges.visits;', 'const free = gauges.slots;')],
   },
   {
     name: 'the page is settled before its links are admitted',
     fault: 'process-dies',
     edits: [
       edit(
-        'frontier/visit.ts',
+        'visit/visit.ts',
         '  if (end.links && end.links.length > 0) await parts.admit(end.links);\n  await parts.settle(settlement);',
         '  await parts.settle(settlement);\n  if (end.links && end.links.length > 0) await parts.admit(end.links);',
       ),
@@ -80,7 +80,7 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'store-slower-than-lease',
     edits: [
       edit(
-        'frontier/visit.ts',
+        'visit/visit.ts',
         '  if (leaseUntil === null) return {',
         '  if (leaseUntil === null || leaseUntil > 0) return {',
       ),
@@ -143,7 +143,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a redirect is followed without asking',
     edits: [
       edit(
-        'frontier/visit.ts',
+        'visit/visit.ts',
         '  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsResponses, page: exchange,',
         '  if (target) await parts.fetch({ url: target.url, bodyBytesMax: 1, wantsBody: () => true, keepMs: 0 }, course.signal);\n  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsResponses, page: exchange,',
       ),
@@ -169,7 +169,7 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'none',
     edits: [
       edit(
-        'frontier/visit.ts',
+        'visit/visit.ts',
         "  if (tries < TRIES_MAX) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'",
         "  if (tries > 0) return { fate: 'retry', event };\n  return { fate: 'settled', event, page: unansweredPage({ link, tries, outcome: 'parse-failed'",
       ),
@@ -209,7 +209,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the target of a redirect is forgotten',
     edits: [
-      edit('frontier/visit.ts', 'const links = target?.link ? [target.link] :', 'const links = target?.link ? [] :'),
+      edit('visit/visit.ts', 'const links = target?.link ? [target.link] :', 'const links = target?.link ? [] :'),
     ],
   },
   {
@@ -227,7 +227,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a crawl counts as finished while visits are under way',
     seed: 10,
-    edits: [edit('frontier/finished.ts', '=> waiting === 0 && leased === 0;', '=> waiting === 0 && leased >= 0;')],
+    edits: [edit('visit/finished.ts', '=> waiting === 0 && leased === 0;', '=> waiting === 0 && leased >= 0;')],
   },
   {
     name: 'after a failed transaction a site is believed not to be due',
@@ -266,13 +266,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'what is forbidden by robots.txt is fetched',
-    edits: [edit('frontier/visit.ts', '  if (!allowed) return', "  if (!allowed && rule === '') return")],
+    edits: [edit('visit/visit.ts', '  if (!allowed) return', "  if (!allowed && rule === '') return")],
   },
   {
     name: 'who stood still past its lease goes on as if it had it',
     seed: 12,
     fault: 'process-stands-still',
-    edits: [edit('frontier/visit.ts', '    if (clock.now() >= until) over.abort();\n', '')],
+    edits: [edit('visit/visit.ts', '    if (clock.now() >= until) over.abort();\n', '')],
   },
   {
     name: 'Redis accepts a stale lease',
