@@ -12,9 +12,9 @@ import { LineSorter } from '../lib/sort-lines.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
 import { isShared } from '../store/address.ts';
 import { archiveBytes, readArchivedRobots, readRobots } from './audit/archived-robots.ts';
-import { createSettingsBook, readRequest, readSorted, requestLines, type SettingsBook } from './audit/requests.ts';
+import { createRunSettings, readRequest, readSorted, requestLines, type RunSettings } from './audit/requests.ts';
 import { noFindings, type Findings } from './audit/findings.ts';
-import { beginSite, judgeRequest, type SiteCourse } from './audit/judge-site.ts';
+import { beginSite, judgeRequest, type SiteHistory } from './audit/judge-site.ts';
 import { keepArchived, type Excuse } from './audit/judge-robots.ts';
 import { createTally, type SiteTally, type Tallying } from './audit/site-tally.ts';
 import { checkFixed, readIdentity, type Identity } from '../folder/folder.ts';
@@ -56,12 +56,12 @@ export const auditCrawl = async (options: AuditOptions): Promise<AuditReport> =>
   const damage: string[] = [];
   const onDamage = (says: string): void => void (damage.length < DAMAGE_NAMED_MAX && damage.push(says));
   for (const dir of options.dirs) if (!existsSync(join(dir, LEDGER_DIR))) onDamage(missing(dir, identities));
-  const book = createSettingsBook();
+  const runSettings = createRunSettings();
   const sorter = new LineSorter({ dir: tmpdir() });
   try {
-    await gather({ options, book, sorter, onDamage });
+    await gather({ options, runSettings, sorter, onDamage });
     return {
-      ...(await judge({ options, book, sorter, excuse: excuseOf(identities, damage) })),
+      ...(await judge({ options, runSettings, sorter, excuse: excuseOf(identities, damage) })),
       damage,
       remarks: remarksOn(identities, options.dirs),
     };
@@ -103,17 +103,22 @@ const excuseOf = (identities: readonly Identity[], damage: readonly string[]): E
 
 interface Gathering {
   readonly options: AuditOptions;
-  readonly book: SettingsBook;
+  readonly runSettings: RunSettings;
   readonly sorter: LineSorter;
   readonly onDamage: (says: string) => void;
 }
 
 /** The ledgers first: they say for which product tokens a robots.txt has to be read. */
-const gather = async ({ options: { dirs, site, onProgress }, book, sorter, onDamage }: Gathering): Promise<void> => {
+const gather = async ({
+  options: { dirs, site, onProgress },
+  runSettings,
+  sorter,
+  onDamage,
+}: Gathering): Promise<void> => {
   let read = 0;
   for (const line of requestLines({
     dirs,
-    book,
+    runSettings,
     site,
     onDamage,
     onProgress: (done, total) => onProgress({ phase: 'ledger', done, total }),
@@ -121,7 +126,7 @@ const gather = async ({ options: { dirs, site, onProgress }, book, sorter, onDam
     sorter.add(line);
     if (++read % REQUESTS_PER_LOOK === 0) await setImmediate();
   }
-  const tokens = [...new Set(book.all.map(({ productToken }) => productToken))];
+  const tokens = [...new Set(runSettings.all.map(({ productToken }) => productToken))];
   const total = dirs.reduce((sum, dir) => sum + archiveBytes(dir), 0);
   let done = 0;
   for (const dir of dirs) {
@@ -145,7 +150,7 @@ interface JudgingAll extends Omit<Gathering, 'onDamage'> {
 
 const judge = async ({
   options,
-  book,
+  runSettings,
   sorter,
   excuse,
 }: JudgingAll): Promise<Pick<AuditReport, 'requests' | 'visits' | 'sites' | 'findings' | 'tally'>> => {
@@ -153,28 +158,28 @@ const judge = async ({
   const findings = noFindings();
   const tallying: Tallying | null = options.site === null ? null : createTally(options.site);
   const judging = { findings, excuse, ...(tallying ? { onGap: tallying.onGap } : {}) };
-  let course: SiteCourse | null = null;
+  let history: SiteHistory | null = null;
   const close = (): void => {
-    if (!course) return;
-    sums.visits += course.visits;
-    if (course.visits > 0) sums.sites++;
-    tallying?.close(course);
+    if (!history) return;
+    sums.visits += history.visits;
+    if (history.visits > 0) sums.sites++;
+    tallying?.close(history);
   };
   for (const chunk of sorter.sorted()) {
     for (const text of textOf(chunk).split('\n').slice(0, -1)) {
       const line = readSorted(text);
-      if (course?.site !== line.site) {
+      if (history?.site !== line.site) {
         close();
-        course = beginSite(line.site);
+        history = beginSite(line.site);
       }
       if (!line.isRequest) {
-        keepArchived(course.book, readRobots(line));
+        keepArchived(history.robots, readRobots(line));
         continue;
       }
-      const request = readRequest(line, book);
+      const request = readRequest(line, runSettings);
       sums.requests++;
       tallying?.onRequest(request);
-      judgeRequest(course, request, judging);
+      judgeRequest(history, request, judging);
     }
     options.onProgress({ phase: 'judging', done: sums.requests, total: 0 });
     await setImmediate();

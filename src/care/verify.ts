@@ -21,8 +21,8 @@ import { placedPages } from './verify/placed.ts';
 import { tellFaults, tellRows, type RowPlan } from './verify/rows.ts';
 import { survey, type Survey } from './verify/survey.ts';
 
-export type { Damage, DamageKind, Found } from './verify/damage.ts';
-export type { Figures, VerifyOptions, VerifyProgress } from './verify/options.ts';
+export type { Found } from './verify/damage.ts';
+export type { VerifyProgress } from './verify/options.ts';
 
 export interface VerifyReport {
   readonly found: Found;

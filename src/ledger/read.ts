@@ -20,7 +20,7 @@ export interface ReadOptions {
 }
 
 /** One writer at a time: its files follow each other. */
-interface Course {
+interface WriterState {
   writer: string;
   head: RunHead | null;
   /** Where the next file should go on; null when that is not known. */
@@ -32,41 +32,41 @@ interface Course {
 /** Half a note at the end of a file is what a kill leaves, and no damage. */
 export function* readLedger({ dir, onDamage, onProgress }: ReadOptions): Generator<ReadRequest> {
   const names = existsSync(dir) ? noteFilesIn(dir) : [];
-  const course: Course = { writer: '', head: null, cursor: null, open: new Map() };
+  const state: WriterState = { writer: '', head: null, cursor: null, open: new Map() };
   for (const [n, name] of names.entries()) {
-    yield* readFile({ dir, name, course, onDamage });
+    yield* readFile({ dir, name, state, onDamage });
     onProgress?.(n + 1, names.length);
   }
-  yield* left(course);
+  yield* left(state);
 }
 
 interface FileReading {
   readonly dir: string;
   readonly name: string;
-  readonly course: Course;
+  readonly state: WriterState;
   readonly onDamage: (says: string) => void;
 }
 
-function* readFile({ dir, name, course, onDamage }: FileReading): Generator<ReadRequest> {
+function* readFile({ dir, name, state, onDamage }: FileReading): Generator<ReadRequest> {
   const damage = (says: string): void => {
     onDamage(`${name} of the ledger ${says}`);
-    course.cursor = null;
+    state.cursor = null;
   };
   const lines = linesOf({ dir, name, damage });
   const first = lines?.next();
   if (!first || first.done) return;
   const head = readHead(first.value);
   if (!head) return damage('does not begin as a ledger of this program does');
-  yield* begin({ course, head, damage });
+  yield* begin({ state, head, damage });
   let n = 1;
   for (const line of lines!) {
     n++;
-    const note = readNote(line, course.cursor!);
+    const note = readNote(line, state.cursor!);
     if (note === null) return damage(`cannot be read from line ${n} on`);
-    if (note.kind === 'request') course.open.set(note.number, { head, request: note.request, end: null });
+    if (note.kind === 'request') state.open.set(note.number, { head, request: note.request, end: null });
     else {
-      const begun = course.open.get(note.end.number);
-      course.open.delete(note.end.number);
+      const begun = state.open.get(note.end.number);
+      state.open.delete(note.end.number);
       if (begun) yield { ...begun, end: note.end };
     }
   }
@@ -74,24 +74,24 @@ function* readFile({ dir, name, course, onDamage }: FileReading): Generator<Read
 
 /** A file goes on where the one before it ended, or another writer begins. */
 function* begin({
-  course,
+  state,
   head,
   damage,
 }: {
-  course: Course;
+  state: WriterState;
   head: RunHead;
   damage: (says: string) => void;
 }): Generator<ReadRequest> {
   const writer = `${head.run} ${head.thread}`;
-  const expected = writer === course.writer ? course.cursor?.number : 0;
-  if (writer !== course.writer) yield* left(course);
+  const expected = writer === state.writer ? state.cursor?.number : 0;
+  if (writer !== state.writer) yield* left(state);
   if (expected !== undefined && head.first !== expected)
     damage(`begins with request ${head.first}, not ${expected}: what was before it is missing`);
-  course.writer = writer;
-  course.cursor = cursorOf(head);
+  state.writer = writer;
+  state.cursor = cursorOf(head);
 }
 
-function* left({ open }: Course): Generator<ReadRequest> {
+function* left({ open }: WriterState): Generator<ReadRequest> {
   yield* open.values();
   open.clear();
 }

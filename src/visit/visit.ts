@@ -33,7 +33,7 @@ const KEEP_WITHIN_MS = 2_000;
 const LEASE_MARGIN_MS = 5_000;
 
 /** What the steps of a visit have gathered so far. */
-interface Course {
+interface VisitState {
   readonly visit: Visit;
   readonly signal: AbortSignal;
   /** The rules in force; null until they are known. */
@@ -64,7 +64,7 @@ interface End {
 
 export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
   const { parts, signal, done } = untilDeadline(given, leased, stop);
-  const course: Course = {
+  const state: VisitState = {
     visit: leased,
     signal,
     robots: leased.robots,
@@ -77,13 +77,13 @@ export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal)
   };
   let end: End;
   try {
-    end = await follow(parts, course);
-    if (course.sitemaps.length > 0) end = { ...end, links: [...course.sitemaps, ...(end.links ?? [])] };
+    end = await follow(parts, state);
+    if (state.sitemaps.length > 0) end = { ...end, links: [...state.sitemaps, ...(end.links ?? [])] };
   } finally {
     done();
-    for (const exchange of course.exchanges) parts.forget(exchange);
+    for (const exchange of state.exchanges) parts.forget(exchange);
   }
-  const settlement = settlementOf(parts, course, end);
+  const settlement = settlementOf(parts, state, end);
   // Links first, page last: a crash in between repeats the page, never loses a link.
   if (end.links && end.links.length > 0) await parts.admit(end.links);
   await parts.settle(settlement);
@@ -111,26 +111,26 @@ const untilDeadline = (
   return { parts: { ...parts, fetch }, signal: AbortSignal.any([stop, over.signal]), done: () => ended.abort() };
 };
 
-const follow = async (parts: VisitParts, course: Course): Promise<End> => {
-  const { link } = course.visit;
+const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
+  const { link } = state.visit;
   const address = canonicalize(link.url);
-  if (typeof address === 'string') return unvisited(parts, course, address);
+  if (typeof address === 'string') return unvisited(parts, state, address);
   const refusal = judgeLink(parts.scope, address, link);
-  if (refusal) return unvisited(parts, course, refusal);
+  if (refusal) return unvisited(parts, state, refusal);
 
-  const trouble = await learnRobots(parts, course, address);
+  const trouble = await learnRobots(parts, state, address);
   if (trouble) return trouble;
-  course.sitemaps = namedSitemaps(parts, link, { origin: address.origin, named: course.sitemapLines });
-  const { allowed, rule } = robotsDecision(course.robots!, address.path);
-  course.rule = rule;
+  state.sitemaps = namedSitemaps(parts, link, { origin: address.origin, named: state.sitemapLines });
+  const { allowed, rule } = robotsDecision(state.robots!, address.path);
+  state.rule = rule;
   if (!allowed)
     return recordsOnly(
       parts,
-      course,
-      unvisited(parts, course, course.robots!.verdict === 'too-large' ? 'robots-too-large' : 'robots-denied'),
+      state,
+      unvisited(parts, state, state.robots!.verdict === 'too-large' ? 'robots-too-large' : 'robots-denied'),
     );
 
-  const restMs = Math.max(parts.rules.pace.delayMs, course.visit.pace.delayMs, course.robots!.crawlDelayMs ?? 0);
+  const restMs = Math.max(parts.rules.pace.delayMs, state.visit.pace.delayMs, state.robots!.crawlDelayMs ?? 0);
   const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
   const wantsBody = (status: number, headers: Readonly<Record<string, string>>): boolean =>
     isRead(parts, link, { status, headers });
@@ -141,14 +141,14 @@ const follow = async (parts: VisitParts, course: Course): Promise<End> => {
       bodyBytesMax: bodyBytesMaxOf(parts, link),
       wantsBody,
       keepMs,
-      context: contextOf(parts, course.visit, course.robots),
+      context: contextOf(parts, state.visit, state.robots),
     },
-    course.signal,
+    state.signal,
   );
-  course.exchanges.push(exchange);
+  state.exchanges.push(exchange);
   return exchange.kind === 'failed'
-    ? recordsOnly(parts, course, failed(parts, course, exchange))
-    : answered(parts, course, exchange);
+    ? recordsOnly(parts, state, failed(parts, state, exchange))
+    : answered(parts, state, exchange);
 };
 
 /** The delays are those known when the visit began: what its own responses ask for is recorded with them. */
@@ -165,31 +165,31 @@ const contextOf = (
 });
 
 /** Makes the rules of the link's origin known, asking for them if they are stale; otherwise the visit ends here. */
-const learnRobots = async (parts: VisitParts, course: Course, address: Address): Promise<End | null> => {
-  if (course.robots && course.robots.expiresAt > parts.clock.now()) return null;
+const learnRobots = async (parts: VisitParts, state: VisitState, address: Address): Promise<End | null> => {
+  if (state.robots && state.robots.expiresAt > parts.clock.now()) return null;
   const result = await requestRobots(
     parts,
-    { origin: address.origin, context: contextOf(parts, course.visit, null) },
-    course.signal,
+    { origin: address.origin, context: contextOf(parts, state.visit, null) },
+    state.signal,
   );
-  course.robotsResponses = result.responses;
-  course.exchanges.push(...result.responses);
+  state.robotsResponses = result.responses;
+  state.exchanges.push(...result.responses);
   if (result.kind === 'known') {
-    course.robots = course.fetchedRobots = result.record;
-    course.sitemapLines = result.sitemaps;
+    state.robots = state.fetchedRobots = result.record;
+    state.sitemapLines = result.sitemaps;
     return null;
   }
   const { last } = result;
-  if (last.kind === 'failed' && (last.unsure || last.cause === 'address' || course.visit.link.fallback)) {
-    return recordsOnly(parts, course, failed(parts, course, last));
+  if (last.kind === 'failed' && (last.unsure || last.cause === 'address' || state.visit.link.fallback)) {
+    return recordsOnly(parts, state, failed(parts, state, last));
   }
-  course.fetchedRobots = unreadRecord(address.origin, last, course.robots);
+  state.fetchedRobots = unreadRecord(address.origin, last, state.robots);
   // The site is in trouble, not the link: it stays first in the queue, and this claim does not count.
-  return recordsOnly(parts, course, { fate: 'returned', event: troubleEvent(parts, last) });
+  return recordsOnly(parts, state, { fate: 'returned', event: troubleEvent(parts, last) });
 };
 
-const failed = (parts: VisitParts, course: Course, exchange: Failed): End => {
-  const { link, tries, pace } = course.visit;
+const failed = (parts: VisitParts, state: VisitState, exchange: Failed): End => {
+  const { link, tries, pace } = state.visit;
   const event = troubleEvent(parts, exchange);
   if (exchange.unsure) {
     // The site may have seen the request, so its clock moves; but the failure says nothing about its health.
@@ -204,11 +204,11 @@ const failed = (parts: VisitParts, course: Course, exchange: Failed): End => {
     tries,
     outcome: failedName(exchange.cause),
     at: exchange.startedAt ?? exchange.endedAt,
-    robots: course.rule,
+    robots: state.rule,
     detail: exchange.detail,
   });
   if (exchange.cause === 'address')
-    return { fate: 'settled', event: robotsAnswered(course) ? event : { kind: 'no-request' }, page };
+    return { fate: 'settled', event: robotsAnswered(state) ? event : { kind: 'no-request' }, page };
   if (link.fallback && isUnreachable(exchange)) {
     const plain = canonicalize(link.url.replace('https:', 'http:'));
     if (typeof plain === 'object') {
@@ -224,32 +224,32 @@ const failed = (parts: VisitParts, course: Course, exchange: Failed): End => {
   return tries < TRIES_MAX ? { fate: 'retry', event } : { fate: 'settled', event, page };
 };
 
-const answered = async (parts: VisitParts, course: Course, exchange: Answered): Promise<End> => {
-  const { link, tries } = course.visit;
+const answered = async (parts: VisitParts, state: VisitState, exchange: Answered): Promise<End> => {
+  const { link, tries } = state.visit;
   const { status, truncated } = exchange;
   const inTrouble = status >= 500 || status === 429 || truncated === 'disconnect';
   const event: PaceEvent = inTrouble
     ? troubleEvent(parts, exchange)
     : { kind: 'answered', at: exchange.answeredAt, responseMs: exchange.answeredAt - exchange.startedAt };
-  if (inTrouble && tries < TRIES_MAX) return recordsOnly(parts, course, { fate: 'retry', event });
+  if (inTrouble && tries < TRIES_MAX) return recordsOnly(parts, state, { fate: 'retry', event });
 
   const outcome = outcomeOf(parts, link, exchange);
   const target = outcome === 'redirected' ? redirectTarget(parts, link, exchange) : null;
   const parsed = await parts.parse({
-    lease: course.visit.lease,
-    robots: course.robotsResponses,
+    lease: state.visit.lease,
+    robots: state.robotsResponses,
     page: exchange,
     read: outcome === 'fetched',
     sitemap: link.sitemap !== undefined,
   });
-  if (parsed.kind === 'lost') return lost(parts, course, { parsed, event });
+  if (parsed.kind === 'lost') return lost(parts, state, { parsed, event });
   const { findings } = parsed;
   const page = answeredPage({
     link,
     tries,
     exchange,
     parsed,
-    robots: course.rule,
+    robots: state.rule,
     outcome: outcome === 'redirected' && !target ? 'redirect-loop' : outcome,
     redirect: target?.url ?? (status >= 300 && status < 400 ? (exchange.headers.location ?? '') : ''),
   });
@@ -279,7 +279,7 @@ const redirectTarget = (
 /** The parsing thread died: a page that kills it is tried again, and given up after its tries. */
 const lost = (
   parts: VisitParts,
-  { visit: { link, tries }, rule }: Course,
+  { visit: { link, tries }, rule }: VisitState,
   { parsed, event }: { parsed: Parsed & { kind: 'lost' }; event: PaceEvent },
 ): End => {
   if (!parsed.culprit) return { fate: 'returned', event };
@@ -292,32 +292,32 @@ const lost = (
 };
 
 /** A link that is settled without a request of its own. */
-const unvisited = (parts: VisitParts, course: Course, outcome: OutcomeName): End => {
-  const { link, tries } = course.visit;
-  const last = course.robotsResponses.at(-1);
+const unvisited = (parts: VisitParts, state: VisitState, outcome: OutcomeName): End => {
+  const { link, tries } = state.visit;
+  const last = state.robotsResponses.at(-1);
   const event: PaceEvent = last
     ? { kind: 'answered', at: last.answeredAt, responseMs: last.answeredAt - last.startedAt }
     : { kind: 'no-request' };
   return {
     fate: 'settled',
     event,
-    page: unansweredPage({ link, tries, outcome, at: parts.clock.now(), robots: course.rule }),
+    page: unansweredPage({ link, tries, outcome, at: parts.clock.now(), robots: state.rule }),
   };
 };
 
 /** Archives the robots.txt of a visit that has no page to archive. */
-const recordsOnly = async (parts: VisitParts, course: Course, end: End): Promise<End> => {
-  if (!robotsAnswered(course)) return end;
+const recordsOnly = async (parts: VisitParts, state: VisitState, end: End): Promise<End> => {
+  if (!robotsAnswered(state)) return end;
   const parsed = await parts.parse({
-    lease: course.visit.lease,
-    robots: course.robotsResponses,
+    lease: state.visit.lease,
+    robots: state.robotsResponses,
     page: null,
     read: false,
   });
   return parsed.kind === 'parsed' ? { ...end, records: parsed.records } : end;
 };
 
-const robotsAnswered = (course: Course): boolean => course.robotsResponses.length > 0;
+const robotsAnswered = (state: VisitState): boolean => state.robotsResponses.length > 0;
 
 const troubleEvent = (parts: VisitParts, exchange: Exchange): PaceEvent => {
   if (exchange.kind === 'failed')
@@ -331,12 +331,12 @@ const troubleEvent = (parts: VisitParts, exchange: Exchange): PaceEvent => {
   };
 };
 
-const settlementOf = (parts: VisitParts, course: Course, end: End): Settlement => {
-  const { visit: leased } = course;
+const settlementOf = (parts: VisitParts, state: VisitState, end: End): Settlement => {
+  const { visit: leased } = state;
   const next = nextPace({
     pace: leased.pace,
     event: end.event,
-    crawlDelayMs: course.robots?.crawlDelayMs ?? null,
+    crawlDelayMs: state.robots?.crawlDelayMs ?? null,
     settings: parts.rules.pace,
   });
   return {
@@ -347,6 +347,6 @@ const settlementOf = (parts: VisitParts, course: Course, end: End): Settlement =
     records: end.records ?? null,
     pace: end.saysNothing ? { ...next.pace, failures: leased.pace.failures } : next.pace,
     parked: next.parked,
-    robots: course.fetchedRobots,
+    robots: state.fetchedRobots,
   };
 };

@@ -54,6 +54,9 @@ test('the package holds what was built, its types and the examples, but no sourc
     'dist/index.d.ts',
     'dist/cli/main.js',
     'dist/threads/store-thread.js',
+    'dist/store/sqlite/sql/schema.sql',
+    'dist/store/redis/lua/claim.lua',
+    'dist/store/postgres/sql/claim.sql',
     'examples/first-crawl.ts',
   ]) {
     assert.ok(files.includes(name), name);

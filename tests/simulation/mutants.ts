@@ -47,7 +47,7 @@ export const editSource = (source: string, { find, replace }: Edit): string | nu
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the bodies of a visit are not given back',
-    edits: [edit('visit/visit.ts', '    for (const exchange of course.exchanges) parts.forget(exchange);\n', '')],
+    edits: [edit('visit/visit.ts', '    for (const exchange of state.exchanges) parts.forget(exchange);\n', '')],
   },
   {
     name: 'the claim loop takes no heed of visits under way',
@@ -144,8 +144,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'visit/visit.ts',
-        '  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsResponses, page: exchange,',
-        '  if (target) await parts.fetch({ url: target.url, bodyBytesMax: 1, wantsBody: () => true, keepMs: 0 }, course.signal);\n  const parsed = await parts.parse({ lease: course.visit.lease, robots: course.robotsResponses, page: exchange,',
+        '  const parsed = await parts.parse({ lease: state.visit.lease, robots: state.robotsResponses, page: exchange,',
+        '  if (target) await parts.fetch({ url: target.url, bodyBytesMax: 1, wantsBody: () => true, keepMs: 0 }, state.signal);\n  const parsed = await parts.parse({ lease: state.visit.lease, robots: state.robotsResponses, page: exchange,',
       ),
     ],
   },

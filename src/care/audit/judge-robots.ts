@@ -9,30 +9,32 @@ import { leaveUnchecked, violate, type Findings, type UncheckedReason } from './
 import { timeOf } from './words.ts';
 
 /** The robots.txt files of a site's origins, as the requests of the site go by. */
-export interface RobotsBook {
+export interface RobotsHistory {
   readonly archived: Map<string, ArchivedRobots[]>;
   /** The last request for a robots.txt that brought rules, by origin, and what it brought if that is archived. */
   readonly asked: Map<string, { readonly at: number; readonly brought: ArchivedRobots | null }>;
 }
 
-export const newBook = (): RobotsBook => ({ archived: new Map(), asked: new Map() });
+export const noHistory = (): RobotsHistory => ({ archived: new Map(), asked: new Map() });
 
-export const keepArchived = ({ archived }: RobotsBook, robots: ArchivedRobots): void => {
+export const keepArchived = ({ archived }: RobotsHistory, robots: ArchivedRobots): void => {
   const known = archived.get(robots.origin);
   if (known) known.push(robots);
   else archived.set(robots.origin, [robots]);
 };
 
-const archivedFor = ({ archived }: RobotsBook, origin: string, token: string): ArchivedRobots[] =>
+const archivedFor = ({ archived }: RobotsHistory, origin: string, token: string): ArchivedRobots[] =>
   (archived.get(origin) ?? []).filter((one) => one.token === token);
 
 /** A request for robots.txt went by. Where it was in trouble, what was known before stays in force. */
-export const noteAsked = (book: RobotsBook, request: AuditedRequest): void => {
+export const noteAsked = (robotsHistory: RobotsHistory, request: AuditedRequest): void => {
   const status = Number(request.result);
   if (!(status > 0) || robotsVerdict(status) === 'trouble') return;
   const origin = originOf(request);
-  const same = archivedFor(book, origin, request.settings.productToken).filter(({ askedAt }) => askedAt === request.at);
-  book.asked.set(origin, { at: request.at, brought: same[0] ?? null });
+  const same = archivedFor(robotsHistory, origin, request.settings.productToken).filter(
+    ({ askedAt }) => askedAt === request.at,
+  );
+  robotsHistory.asked.set(origin, { at: request.at, brought: same[0] ?? null });
 };
 
 export const originOf = ({ url }: Pick<AuditedRequest, 'url'>): string => {
@@ -50,7 +52,7 @@ export type Excuse = UncheckedReason | null;
 const oldestFor = ({ at, settings }: AuditedRequest): number => at - ROBOTS_TTL_MS - 2 * settings.timeoutMs - 1_000;
 
 export const judgeRobots = (
-  book: RobotsBook,
+  robotsHistory: RobotsHistory,
   request: AuditedRequest,
   { findings, excuse }: { findings: Findings; excuse: Excuse },
 ): void => {
@@ -58,8 +60,8 @@ export const judgeRobots = (
   if (typeof address === 'string') return;
   const { origin, path } = address;
   const oldest = oldestFor(request);
-  const asked = book.asked.get(origin);
-  const known = archivedFor(book, origin, request.settings.productToken);
+  const asked = robotsHistory.asked.get(origin);
+  const known = archivedFor(robotsHistory, origin, request.settings.productToken);
   const before = known.filter(({ at }) => at <= request.at);
   const newest = Math.max(asked?.at ?? -Infinity, ...before.map(({ at }) => at));
   if (newest < oldest) {

@@ -5,7 +5,7 @@ import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import type { AuditedRequest } from './requests.ts';
 import { violate, type Findings } from './findings.ts';
-import { judgeRobots, newBook, noteAsked, originOf, type Excuse, type RobotsBook } from './judge-robots.ts';
+import { judgeRobots, noHistory, noteAsked, originOf, type Excuse, type RobotsHistory } from './judge-robots.ts';
 import { exactly, timeOf } from './words.ts';
 
 /**
@@ -29,9 +29,9 @@ interface VisitSeen {
   page: AuditedRequest | null;
 }
 
-export interface SiteCourse {
+export interface SiteHistory {
   readonly site: string;
-  readonly book: RobotsBook;
+  readonly robots: RobotsHistory;
   visit: VisitSeen | null;
   /** When the last request to the site so far ended, as its process noted it, and which one that was. */
   endedAt: number;
@@ -51,9 +51,9 @@ export interface Judging {
   readonly onGap?: (gapMs: number, required: Required) => void;
 }
 
-export const beginSite = (site: string): SiteCourse => ({
+export const beginSite = (site: string): SiteHistory => ({
   site,
-  book: newBook(),
+  robots: noHistory(),
   visit: null,
   endedAt: -Infinity,
   latest: null,
@@ -62,22 +62,22 @@ export const beginSite = (site: string): SiteCourse => ({
 });
 
 /** The next request of the site. */
-export const judgeRequest = (course: SiteCourse, request: AuditedRequest, judging: Judging): void => {
+export const judgeRequest = (history: SiteHistory, request: AuditedRequest, judging: Judging): void => {
   const { findings } = judging;
-  if (course.visit?.first.visit === request.visit) goOn(course.visit, request, findings);
-  else begin(course, request, judging);
-  noteEnd(course, request);
+  if (history.visit?.first.visit === request.visit) goOn(history.visit, request, findings);
+  else begin(history, request, judging);
+  noteEnd(history, request);
   if (request.kind !== 'follow') judgeSite(request, findings);
-  if (request.kind === 'robots') noteAsked(course.book, request);
-  if (isPage(request)) judgeRobots(course.book, request, judging);
+  if (request.kind === 'robots') noteAsked(history.robots, request);
+  if (isPage(request)) judgeRobots(history.robots, request, judging);
 };
 
-const noteEnd = (course: SiteCourse, request: AuditedRequest): void => {
+const noteEnd = (history: SiteHistory, request: AuditedRequest): void => {
   if (request.endedAt === null) return;
-  course.heldUntil = Math.max(course.heldUntil, Math.min(request.endedAt, request.at + request.settings.timeoutMs));
-  if (request.endedAt <= course.endedAt) return;
-  course.endedAt = request.endedAt;
-  course.latest = request;
+  history.heldUntil = Math.max(history.heldUntil, Math.min(request.endedAt, request.at + request.settings.timeoutMs));
+  if (request.endedAt <= history.endedAt) return;
+  history.endedAt = request.endedAt;
+  history.latest = request;
 };
 
 const isPage = ({ kind }: AuditedRequest): boolean => kind === 'page' || kind === 'sitemap';
@@ -97,10 +97,10 @@ const goOn = (visit: VisitSeen, request: AuditedRequest, findings: Findings): vo
   visit.page = request;
 };
 
-const begin = (course: SiteCourse, request: AuditedRequest, { findings, onGap }: Judging): void => {
-  const before = course.visit;
+const begin = (history: SiteHistory, request: AuditedRequest, { findings, onGap }: Judging): void => {
+  const before = history.visit;
   if (before) {
-    const required = requiredAfter(course, before, request);
+    const required = requiredAfter(history, before, request);
     const gapMs = request.at - before.first.at;
     onGap?.(gapMs, required);
     if (gapMs < required.ms) {
@@ -112,9 +112,9 @@ const begin = (course: SiteCourse, request: AuditedRequest, { findings, onGap }:
         says: `${request.site} was visited at ${timeOf(before.first.at)} (${before.first.url}) and again ${exactly(gapMs)} later (${request.url}); ${exactly(required.ms)} were required: ${SOURCES[required.source]}`,
       });
     }
-    const { latest } = course;
+    const { latest } = history;
     const [until, apartMs] =
-      latest?.member === request.member ? [course.endedAt, 0] : [course.heldUntil, CLOCKS_APART_MS];
+      latest?.member === request.member ? [history.endedAt, 0] : [history.heldUntil, CLOCKS_APART_MS];
     if (latest && request.at + apartMs < until) {
       violate(findings, {
         kind: 'overlap',
@@ -124,8 +124,8 @@ const begin = (course: SiteCourse, request: AuditedRequest, { findings, onGap }:
       });
     }
   }
-  course.visit = { first: request, page: isPage(request) ? request : null };
-  course.visits++;
+  history.visit = { first: request, page: isPage(request) ? request : null };
+  history.visits++;
 };
 
 export const SOURCES: Readonly<Record<DelaySource, string>> = {
@@ -139,8 +139,8 @@ export const SOURCES: Readonly<Record<DelaySource, string>> = {
  * The longest of what held between the two: recomputed where it can be, and never less than what the crawler itself
  * noted.
  */
-const requiredAfter = (course: SiteCourse, before: VisitSeen, next: AuditedRequest): Required => {
-  const crawlDelayMs = crawlDelayIn(course.book, before.first) ?? 0;
+const requiredAfter = (history: SiteHistory, before: VisitSeen, next: AuditedRequest): Required => {
+  const crawlDelayMs = crawlDelayIn(history.robots, before.first) ?? 0;
   const candidates: Required[] = [
     { ms: Math.floor(before.first.settings.delayMs), source: 'configured' },
     { ms: Math.min(crawlDelayMs, CRAWL_DELAY_MAX_MS), source: 'crawl-delay' },
@@ -151,8 +151,8 @@ const requiredAfter = (course: SiteCourse, before: VisitSeen, next: AuditedReque
 };
 
 /** What was read in a visit that was killed, or whose settlement was refused, is not in force. */
-const crawlDelayIn = (book: RobotsBook, request: AuditedRequest): number | null => {
-  const brought = book.asked.get(originOf(request))?.brought;
+const crawlDelayIn = (robots: RobotsHistory, request: AuditedRequest): number | null => {
+  const brought = robots.asked.get(originOf(request))?.brought;
   return brought && !brought.dead ? brought.crawlDelayMs : null;
 };
 

@@ -23,12 +23,12 @@ export interface AuditedRequest extends NotedRequest {
 }
 
 /** Settings are few and requests many: a line has their number. */
-export interface SettingsBook {
+export interface RunSettings {
   readonly all: RequestSettings[];
   numberOf(head: RunHead): number;
 }
 
-export const createSettingsBook = (): SettingsBook => {
+export const createRunSettings = (): RunSettings => {
   const all: RequestSettings[] = [];
   const numbers = new Map<string, number>();
   return {
@@ -46,7 +46,7 @@ export const createSettingsBook = (): SettingsBook => {
 
 export interface LedgerReading {
   readonly dirs: readonly string[];
-  readonly book: SettingsBook;
+  readonly runSettings: RunSettings;
   /** Null for all sites. */
   readonly site: string | null;
   readonly onDamage: (says: string) => void;
@@ -54,7 +54,7 @@ export interface LedgerReading {
 }
 
 /** One line per request. */
-export function* requestLines({ dirs, book, site, onDamage, onProgress }: LedgerReading): Generator<string> {
+export function* requestLines({ dirs, runSettings, site, onDamage, onProgress }: LedgerReading): Generator<string> {
   let writer = ''; // its requests come together
   let number = 0;
   let nth = 0;
@@ -67,7 +67,7 @@ export function* requestLines({ dirs, book, site, onDamage, onProgress }: Ledger
       if (site !== null && read.request.site !== site) continue;
       const { run, thread } = read.head;
       if (writer !== `${member} ${run} ${thread}`) [writer, number] = [`${member} ${run} ${thread}`, number + 1];
-      yield requestLine(read, { member, writer: number, settings: book.numberOf(read.head), nth: nth++ });
+      yield requestLine(read, { member, writer: number, settings: runSettings.numberOf(read.head), nth: nth++ });
     }
   }
 }
@@ -147,7 +147,7 @@ type RequestRest = [
   string,
 ];
 
-export const readRequest = ({ site, at, rest }: SortedLine, book: SettingsBook): AuditedRequest => {
+export const readRequest = ({ site, at, rest }: SortedLine, runSettings: RunSettings): AuditedRequest => {
   const [member, writer, settings, lease, kind, delayMs, restMs, rules, address, url, endedAt, result] = JSON.parse(
     rest,
   ) as RequestRest;
@@ -156,7 +156,7 @@ export const readRequest = ({ site, at, rest }: SortedLine, book: SettingsBook):
     at,
     member,
     visit: `${writer} ${lease}`,
-    settings: book.all[settings]!,
+    settings: runSettings.all[settings]!,
     lease,
     kind,
     delayMs,

@@ -3,7 +3,7 @@
 import type { NoteKind } from '../../ledger/format.ts';
 import { recordOf, type ArchivedRobots } from './archived-robots.ts';
 import type { AuditedRequest } from './requests.ts';
-import type { Required, SiteCourse } from './judge-site.ts';
+import type { Required, SiteHistory } from './judge-site.ts';
 
 /** Requests that are listed one by one: the newest. */
 export const REQUESTS_LISTED_MAX = 1_000;
@@ -49,7 +49,7 @@ export interface Tallying {
   onRequest(request: AuditedRequest): void;
   onGap(gapMs: number, required: Required): void;
   /** The site is over. */
-  close(course: SiteCourse): void;
+  close(history: SiteHistory): void;
 }
 
 export const createTally = (site: string): Tallying => {
@@ -89,11 +89,11 @@ export const createTally = (site: string): Tallying => {
       tally.shortestGapMs = Math.min(tally.shortestGapMs, gapMs);
       if (!tally.required || required.ms > tally.required.ms) tally.required = required;
     },
-    close: ({ visits, book }) => {
+    close: ({ visits, robots }) => {
       tally.visits = visits;
       tally.newest.splice(0, Math.max(0, tally.newest.length - REQUESTS_LISTED_MAX));
       tally.medianGapMs = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? null;
-      tally.robots = [...book.archived.values()].map(quoted);
+      tally.robots = [...robots.archived.values()].map(quoted);
     },
   };
 };
