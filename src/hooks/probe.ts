@@ -7,7 +7,7 @@ export type HooksProbed = { readonly kind: 'good' } | { readonly kind: 'bad'; re
 /** Far above what a module with large tables takes, and short enough for a person who waits. */
 const LOAD_MS_MAX = 10_000;
 
-const ENTRY = new URL(`./hook-probe-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+const ENTRY = new URL(`./probe-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
 /** The path is absolute. What the module prints while it loads is left for the threads that use it. */
 export const probeHooks = async (path: string): Promise<HooksProbed> => {

@@ -3,6 +3,7 @@
 import type { StoredCrawl } from '../../contract/stored-crawl.ts';
 import { createClock } from '../../lib/clock.ts';
 import type { Census } from '../../model/census.ts';
+import { isShared } from '../../store/address.ts';
 
 export interface Ahead {
   readonly census: Census;
@@ -11,16 +12,19 @@ export interface Ahead {
   readonly mostMs: number;
 }
 
-/** A clock that gives whole milliseconds may lag by one. */
-const GRAIN_MS = 1;
+/**
+ * A store in the directory has the time of this machine, unless it recorded a moment that is still to come: what two
+ * looks at one clock differ by, on a busy machine too, is no such moment.
+ */
+const SAME_CLOCK_MS = 1_000;
 
-export const aheadOf = async (crawl: StoredCrawl): Promise<Ahead> => {
+export const aheadOf = async (crawl: StoredCrawl, url: string): Promise<Ahead> => {
   const clock = createClock();
   const before = clock.now();
   const census = await crawl.census();
   const after = clock.now();
-  const isOurs = census.now >= before - GRAIN_MS && census.now <= after + GRAIN_MS;
-  return isOurs
+  const [leastMs, mostMs] = [census.now - after, census.now - before];
+  return !isShared(url) && Math.abs(leastMs) < SAME_CLOCK_MS
     ? { census, leastMs: 0, mostMs: 0 }
-    : { census, leastMs: census.now - after, mostMs: census.now - before };
+    : { census, leastMs, mostMs };
 };

@@ -42,7 +42,7 @@ export const openSource = async (from: LookOptions): Promise<Source> => {
         `the crawl was killed: ${leased === 1 ? 'a link that was under way waits' : 'links that were under way wait'} again`,
       );
     }
-    const { census, leastMs } = await aheadOf(crawl);
+    const { census, leastMs } = await aheadOf(crawl, from.url);
     return {
       census,
       aheadMs: leastMs,

@@ -52,7 +52,7 @@ export const openTarget = async ({ to, identity }: TargetOptions): Promise<Targe
         return true;
       }
     },
-    aheadMs: async () => (await aheadOf(crawl)).mostMs,
+    aheadMs: async () => (await aheadOf(crawl, to.url)).mostMs,
     take: (pieces) => begun().take(pieces),
     end: async () => {
       await begun().end();
