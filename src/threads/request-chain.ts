@@ -1,8 +1,8 @@
 /**
  * All that happens to one HTTP request of a fetch thread, from the visit that wants it to the socket it is sent on:
  *
- *   visit           decides what to request, and whether robots.txt allows it   frontier/visit.ts
- *   lease deadline  nothing is sent once the visit's lease is about to run out  frontier/visit.ts, `untilDeadline`
+ *   visit           decides what to request, and whether robots.txt allows it   visit/visit.ts
+ *   lease deadline  nothing is sent once the visit's lease is about to run out  visit/visit.ts, `untilDeadline`
  *   metered         the exchange is counted in the metrics                      below
  *   timed           the longest request is known, also while it is under way    below
  *   noted           in the ledger, before it is sent and when it has ended      noted-requests.ts

@@ -176,7 +176,7 @@ type Meaning =
   | { readonly kind: 'follow'; readonly to: string }
   | { readonly kind: 'known'; readonly text: string | null };
 
-/** As RFC 9309, 2.3.1 has it; frontier/robots-request.ts does the same with responses as they come. */
+/** As RFC 9309, 2.3.1 has it; visit/robots-request.ts does the same with responses as they come. */
 const meaningOf = ({ status, headers, body }: ReturnType<typeof responseOf>, url: string, chain: Chain): Meaning => {
   const verdict = robotsVerdict(status);
   switch (verdict) {

@@ -58,8 +58,6 @@ export interface Found {
 
 export interface Finder extends Found {
   add(damage: Damage): void;
-  /** So much more of a kind, that is not named. */
-  addUnnamed(kind: DamageKind, count: number): void;
   leave(text: string): void;
 }
 
@@ -86,10 +84,6 @@ export const createFinder = (always?: string): Finder => {
       const cure = damage.advice ?? BEYOND_REPAIR[damage.kind] ?? always;
       if (cure !== undefined) advice.add(cure);
       if (named.length < DAMAGE_NAMED_MAX) named.push(cure === undefined ? damage : { ...damage, advice: cure });
-    },
-    addUnnamed: (kind, more) => {
-      count += more;
-      byKind[kind] = (byKind[kind] ?? 0) + more;
     },
     leave: (text) => void left.push(text),
   };
