@@ -246,3 +246,51 @@ test('the bytes of a group can be given to another thread', () => {
   const { bytes: small } = recordGroup({ robots: [], page: answered(), text: null, keep: 'all' });
   assert.deepEqual([small.byteOffset, small.buffer.byteLength], [0, small.length]);
 });
+
+/**
+ * Which fields a record of each type may have besides the four that all must have: WARC 1.1, 5. Own fields begin with
+ * Gossamer-.
+ */
+const MUST = ['warc-record-id', 'content-length', 'warc-date', 'warc-type'];
+const ANY = ['content-type', 'warc-block-digest', 'warc-payload-digest', 'warc-truncated', 'warc-segment-number'];
+const ABOUT_URI = ['warc-target-uri', 'warc-warcinfo-id', 'warc-identified-payload-type'];
+const EXCHANGED = [...ANY, ...ABOUT_URI, 'warc-concurrent-to', 'warc-ip-address'];
+const MAY: Readonly<Record<string, readonly string[]>> = {
+  warcinfo: [...ANY, 'warc-filename'],
+  response: EXCHANGED,
+  request: EXCHANGED,
+  metadata: [...EXCHANGED, 'warc-refers-to'],
+  conversion: [...ANY, ...ABOUT_URI, 'warc-refers-to'],
+};
+
+test('records have the fields that WARC 1.1 asks of their type, and none that it forbids there', () => {
+  const page = answered({ truncated: 'length' });
+  const links = { urls: ['http://a.example/'], cut: 1 };
+  const info = warcinfoRecord({
+    software: 'Gossamer/0.1.0',
+    fileName: 'one.warc.gz',
+    at: 0,
+    operator: 'you@example.org',
+    userAgent: 'Gossamer',
+    robots: 'classic',
+  });
+  const groups = (['all', 'text'] as const).map(
+    (keep) => recordGroup({ robots: [answered()], page, text: 'text', keep, charset: 'utf-8', links }).bytes,
+  );
+  const records = [...readRecords(saved(Buffer.concat([info, ...groups])))];
+  assert.deepEqual(new Set(types(records)), new Set(Object.keys(MAY)));
+  for (const { headers } of records) {
+    const type = String(headers['warc-type']);
+    const names = Object.keys(headers).filter((name) => !name.startsWith('gossamer-'));
+    assert.deepEqual(
+      MUST.filter((name) => !names.includes(name)),
+      [],
+      `${type} lacks`,
+    );
+    assert.deepEqual(
+      names.filter((name) => !MUST.includes(name) && !MAY[type]!.includes(name)),
+      [],
+      `${type} has`,
+    );
+  }
+});

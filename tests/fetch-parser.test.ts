@@ -268,3 +268,10 @@ test('a head without an end never takes more memory than its ceiling, in pieces 
     assert.equal(step?.kind, 'bad');
   }
 });
+
+test('of several Location fields the first counts', () => {
+  const head = parseHead(
+    'HTTP/1.1 301 Moved\r\nLocation: /target\r\nX: 1\r\nlocation: /target\r\n\r\n',
+  ) as ResponseHead;
+  assert.deepEqual([head.headers.location, head.headers.x], ['/target', '1']);
+});

@@ -353,3 +353,8 @@ test('where the text is not wanted, all else of a page is found just the same', 
     assert.deepEqual(parsePage({ ...source, text: false }).findings, { ...findings, text: '' }, name);
   }
 });
+
+test('a base with a host without end counts for nothing', () => {
+  const page = `<base href="http://${'ü'.repeat(4_000)}/"><a href="x">x</a>`;
+  assert.equal(find(page).base, 'http://example.org/dir/page');
+});

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalize, resolverOf, URL_CHARS_MAX } from '../src/url/canonical.ts';
+import { hasEndlessAuthority } from '../src/url/authority.ts';
+import { readLocation } from '../src/url/location.ts';
 import { normalizePercent } from '../src/url/percent.ts';
 
 const canonical = (raw: string, base?: string): string => {
@@ -366,4 +368,32 @@ test('the canonical form of a canonical form is itself', () => {
     assert.equal(new URL(address.url).hostname, address.host, 'what is dialled is what was judged');
   }
   assert.ok(accepted > 20_000, `only ${accepted} were accepted`);
+});
+
+test('a host without end is refused before it is parsed, however it is written; a long user name or path is not', () => {
+  const foreign = 'ü'.repeat(4_000);
+  for (const raw of [
+    `http://${foreign}/`,
+    `//${foreign}.example/`,
+    `https:${foreign}`,
+    ` ht\ntp:/\t/${foreign}`,
+    `http:\\\\${foreign}?q`,
+    `http://${'%C3%BC'.repeat(200)}/`,
+    `http://xn--${'a'.repeat(400)}.example/`,
+    `http://${'a.'.repeat(600)}example/`,
+  ]) {
+    assert.equal(hasEndlessAuthority(raw), true, raw.slice(0, 40));
+    assert.equal(canonicalize(raw, 'http://a.example/'), 'not-a-url', raw.slice(0, 40));
+  }
+  for (const raw of [`http://${'u'.repeat(400)}@a.example/`, `/${foreign}`, foreign, `http://a.example/${foreign}`])
+    assert.equal(hasEndlessAuthority(raw), false, raw.slice(0, 40));
+});
+
+test('a Location in raw UTF-8 is read as such, and one in another charset as it is', () => {
+  const asBytes = (text: string): string => Buffer.from(text).toString('latin1');
+  assert.equal(readLocation(asBytes('/zürich?q=日本')), '/zürich?q=日本');
+  assert.equal(readLocation('/z\xfcrich'), '/z\xfcrich');
+  assert.equal(readLocation('/plain%20path'), '/plain%20path');
+  const address = canonicalize(readLocation(asBytes('/zürich')), 'http://a.example/');
+  assert.equal(typeof address === 'string' ? address : address.url, 'http://a.example/z%C3%BCrich');
 });

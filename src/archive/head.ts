@@ -40,7 +40,7 @@ export const splitHttp = (block: Buffer): { head: string; body: Buffer } => {
 const CR = 13;
 const LF = 10;
 
-/** The fields of a head, names in lower case; repeated ones are joined with ", ". */
+/** The fields of a head, names in lower case; repeated ones are joined with ", ", but of Location the first counts. */
 export const readFields = (head: string): Record<string, string> => {
   const fields = new Map<string, string>();
   for (const line of head.split(/\r?\n/).slice(1)) {
@@ -49,6 +49,7 @@ export const readFields = (head: string): Record<string, string> => {
     const name = line.slice(0, colon).trim().toLowerCase();
     const value = line.slice(colon + 1).trim();
     const former = fields.get(name);
+    if (former !== undefined && name === 'location') continue;
     fields.set(name, former === undefined ? value : `${former}, ${value}`);
   }
   return Object.fromEntries(fields);

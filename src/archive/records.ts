@@ -179,16 +179,15 @@ const conversion = (of: {
   refersTo: string | null;
 }): Uint8Array => {
   const { input, page, text, id, refersTo } = of;
-  const at = isoDate(page.startedAt);
   const fields: Field[] = [
     ['WARC-Type', 'conversion'],
     ['WARC-Record-ID', id],
-    ['WARC-Date', at],
+    ['WARC-Date', isoDate(page.startedAt)],
     ['WARC-Target-URI', page.url],
     ['Content-Type', 'text/plain;charset=utf-8'],
   ];
-  if (refersTo !== null)
-    fields.push(['WARC-Refers-To', refersTo], ['WARC-Refers-To-Target-URI', page.url], ['WARC-Refers-To-Date', at]);
+  // WARC 1.1, 5.7: WARC-Refers-To-Target-URI and -Date are for revisits alone.
+  if (refersTo !== null) fields.push(['WARC-Refers-To', refersTo]);
   else if (page.truncated !== null) fields.push(['WARC-Truncated', page.truncated]);
   if (input.charset !== undefined) fields.push(['Gossamer-Charset', input.charset]);
   const block = bytesOfText(text);

@@ -158,6 +158,8 @@ export const parseHead = (text: string): ResponseHead | BadHead => {
     if (name === '') continue;
     const value = trimmed(text, colon + 1, end);
     const former = headers[name];
+    // A second Location is the first one again, or one that cannot be followed together with it.
+    if (former !== undefined && name === 'location') continue;
     headers[name] = former === undefined ? value : `${former}, ${value}`;
   }
   return { kind: 'head', text, status, persists: found[1] === '1' && Number(found[2] ?? 0) >= 1, headers };

@@ -3,6 +3,7 @@
 import { TextDecoder } from 'node:util';
 import type { Findings } from '../model/findings.ts';
 import { ROBOTS_BYTES_MAX } from '../model/robots.ts';
+import { hasEndlessAuthority } from '../url/authority.ts';
 import { decodeBytes } from './charset.ts';
 import { addHeader } from './directives.ts';
 import { scanHtml } from './html/scan.ts';
@@ -99,7 +100,7 @@ const textOf = ({ kind, text }: PageText, scanned: string): string =>
 
 /** HTML standard, 4.2.3: a base that cannot be read, or is a data: or javascript: URL, counts for nothing. */
 const resolveBase = (href: string, url: string): string => {
-  const base = URL.parse(href, url);
+  const base = hasEndlessAuthority(href) ? null : URL.parse(href, url);
   return base === null || base.protocol === 'data:' || base.protocol === 'javascript:' ? url : base.href;
 };
 

@@ -2,6 +2,7 @@
 
 import type { CanonicalUrl } from '../model/link.ts';
 import type { ScopeRefusal } from '../model/outcome.ts';
+import { hasEndlessAuthority } from './authority.ts';
 import { normalizePercent } from './percent.ts';
 
 /** What the crawl records of this form: a program with another one must not open it. */
@@ -40,6 +41,7 @@ export const canonicalize = (raw: string, base?: string): Address | ScopeRefusal
   if (raw.length > RAW_CHARS_MAX) return 'too-long';
   const plain = raw.length <= URL_CHARS_MAX ? readPlain(raw) : null;
   if (plain) return plain;
+  if (hasEndlessAuthority(raw)) return 'not-a-url';
   // An endless <base> would be parsed again for each link of its page; no relative link could fit below it. One that is
   // no address spoils these only, too.
   const parsed = URL.parse(raw, base !== undefined && base.length > RAW_CHARS_MAX ? undefined : base) ?? URL.parse(raw);

@@ -5,6 +5,7 @@ import type { RequestContext } from '../model/request.ts';
 import { ROBOTS_BYTES_MAX, ROBOTS_REDIRECTS_MAX, ROBOTS_TTL_MS, type RobotsRecord } from '../model/robots.ts';
 import { parseRobots, robotsVerdict } from '../politeness/robots.ts';
 import { canonicalize } from '../url/canonical.ts';
+import { readLocation } from '../url/location.ts';
 import type { VisitParts } from './parts.ts';
 
 /** The page is requested next on the same connection, so it is kept for that long. */
@@ -73,7 +74,7 @@ export const requestRobots = async (
         return known({ verdict, rules, crawlDelayMs }, sitemaps);
       }
       case 'follow': {
-        const target = canonicalize(exchange.headers.location ?? '', url);
+        const target = canonicalize(readLocation(exchange.headers.location ?? ''), url);
         if (typeof target === 'string') return allowAll(); // leads nowhere: as if there were none
         url = target.url;
         break;

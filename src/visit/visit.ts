@@ -18,6 +18,7 @@ import { CRAWL_DELAY_MAX_MS, nextPace, type PaceEvent } from '../politeness/pace
 import { readRetryAfterMs } from '../politeness/retry-after.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
+import { readLocation } from '../url/location.ts';
 import { judgeLink } from '../url/scope.ts';
 import { unansweredPage } from '../model/unanswered-page.ts';
 import { answeredPage } from './page.ts';
@@ -271,7 +272,7 @@ const redirectTarget = (
   link: Link,
   exchange: Answered,
 ): { url: string; link: Link | null } | null => {
-  const target = canonicalize(exchange.headers.location!, link.url);
+  const target = canonicalize(readLocation(exchange.headers.location!), link.url);
   if (typeof target === 'string' || target.url === link.url || link.hops >= REDIRECT_HOPS_MAX) return null;
   return { url: target.url, link: parts.router.redirect(link, target) };
 };

@@ -13,6 +13,7 @@ import { decodeText } from '../../parse/page.ts';
 import { robotsDigest } from '../../politeness/robots-digest.ts';
 import { parseRobots, robotsVerdict } from '../../politeness/robots.ts';
 import { canonicalize } from '../../url/canonical.ts';
+import { readLocation } from '../../url/location.ts';
 import { siteOf } from '../../url/site.ts';
 import { FILES } from '../../folder/folder.ts';
 import { sortable, type SortedLine } from './requests.ts';
@@ -187,7 +188,7 @@ const meaningOf = ({ status, headers, body }: ReturnType<typeof responseOf>, url
     case 'read':
       return { kind: 'known', text: decodeText(headers, body) };
     case 'follow': {
-      const target = canonicalize(headers.location ?? '', url);
+      const target = canonicalize(readLocation(headers.location ?? ''), url);
       if (typeof target === 'string' || chain.redirects >= ROBOTS_REDIRECTS_MAX) return { kind: 'known', text: null };
       return { kind: 'follow', to: target.url };
     }
