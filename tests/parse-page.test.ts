@@ -358,3 +358,10 @@ test('a base with a host without end counts for nothing', () => {
   const page = `<base href="http://${'ü'.repeat(4_000)}/"><a href="x">x</a>`;
   assert.equal(find(page).base, 'http://example.org/dir/page');
 });
+
+test('a robots.txt in UTF-16 is read by its byte order mark', () => {
+  const text = 'User-agent: *\nDisallow: /ü\n';
+  const little = Buffer.from(`\ufeff${text}`, 'utf16le');
+  assert.equal(decodeText({}, little), text);
+  assert.equal(decodeText({}, Buffer.from(little).swap16()), text);
+});

@@ -289,3 +289,11 @@ test('a robots.txt that could not be read allows nothing, whatever is kept of th
     assert.equal(robotsStance(record), 'unreadable');
   }
 });
+
+test('the Crawl-delay of a group that follows is not ours, whoever comes first', () => {
+  const ours = 'User-agent: gossamer\nCrawl-delay: 5\n';
+  const others = 'User-agent: *\nCrawl-delay: 30\n';
+  assert.equal(recordOf(`${ours}\n${others}Disallow: /x`).crawlDelayMs, 5_000);
+  assert.equal(recordOf(`${others}\n${ours}Disallow: /x`).crawlDelayMs, 5_000);
+  assert.equal(recordOf('User-agent: gossamer\nUser-agent: *\nCrawl-delay: 7\nDisallow: /x').crawlDelayMs, 7_000);
+});

@@ -42,6 +42,8 @@ export interface ReadPage extends ParsedPage {
 const SNIFFED_BYTES = 1024;
 
 const UTF_8 = new TextDecoder();
+const UTF_16LE = new TextDecoder('utf-16le');
+const UTF_16BE = new TextDecoder('utf-16be');
 
 /** Whether a response with this Content-Type is worth reading as text; with none, its first bytes decide. */
 export const isText = (contentType: string, firstBytes?: Uint8Array): boolean => {
@@ -59,10 +61,14 @@ export const parsePage = (source: PageSource): ReadPage => {
   return { findings: findingsOf(source, { kind, text, charset }), source: text, cut, broken };
 };
 
-/** A body that is UTF-8 by its own standard, as robots.txt is, with its content-encoding undone. */
+/**
+ * A body that is UTF-8 by its own standard, as robots.txt is, with its content-encoding undone. One that begins with the
+ * byte order mark of UTF-16 is that, whatever the standard says.
+ */
 export const decodeText = (headers: Readonly<Record<string, string>>, body: Uint8Array): string => {
   const { bytes } = inflate(body, headers['content-encoding'] ?? '', ROBOTS_BYTES_MAX);
-  return UTF_8.decode(bytes);
+  const mark = bytes.length < 2 ? 0 : bytes[0]! * 256 + bytes[1]!;
+  return (mark === 0xfffe ? UTF_16LE : mark === 0xfeff ? UTF_16BE : UTF_8).decode(bytes);
 };
 
 type Kind = 'html' | 'xhtml' | 'xml' | 'plain' | 'none';

@@ -61,6 +61,10 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
   const everyones = gathered();
   const sitemaps: string[] = [];
   const groups = new Set<Gathered>(); // those that the current group speaks to
+  // A Crawl-delay is no rule, so agent lines after it still belong to the group (RFC 9309, 2.2.4). But whoever writes
+  // agent, delay, agent, delay means two readers with a delay each.
+  const delayed = new Set<Gathered>();
+  let inDelays = false;
   let inRules = false;
   let lineNumber = 0;
 
@@ -72,12 +76,14 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
     switch (directive) {
       case 'agent': {
         if (inRules) groups.clear();
-        inRules = false;
+        if (inRules || inDelays) delayed.clear();
+        [inRules, inDelays] = [false, false];
         const agent = agentOf(value);
         const group = agent === '*' ? everyones : agent !== '' && agent === token ? ours : null;
         if (group !== null) {
           group.named = true;
           groups.add(group);
+          delayed.add(group);
         }
         break;
       }
@@ -91,9 +97,9 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
         break;
       }
       case 'delay': {
-        // RFC 9309, 2.2.4: other records must not interfere, so this one does not end the agent lines.
+        inDelays = true;
         const delayMs = delayOf(value);
-        if (delayMs !== null) for (const group of groups) group.delayMs = Math.max(group.delayMs ?? 0, delayMs);
+        if (delayMs !== null) for (const group of delayed) group.delayMs = Math.max(group.delayMs ?? 0, delayMs);
         break;
       }
       case 'sitemap':
