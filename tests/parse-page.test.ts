@@ -365,3 +365,14 @@ test('a robots.txt in UTF-16 is read by its byte order mark', () => {
   assert.equal(decodeText({}, little), text);
   assert.equal(decodeText({}, Buffer.from(little).swap16()), text);
 });
+
+test('what hides an element without an end tag of its own ends where the element does', () => {
+  assert.equal(textOf('<ul><li hidden>a<li>b</ul><p>article'), 'b\n\narticle');
+  assert.equal(textOf('<ul><li hidden>a<ul><li>inner</ul><li>b</ul>after'), 'b\n\nafter');
+  assert.equal(textOf('<div><video>no video here</div><p>article'), 'article');
+  assert.equal(textOf('<section><canvas><p>old</section><p>article'), 'article');
+  assert.equal(textOf('<dl><dt hidden>a<dd>b</dl>after'), 'b\n\nafter');
+  assert.equal(textOf('<table><tr hidden><td>a<tr><td>b</table>after'), 'b\n\nafter');
+  assert.equal(textOf('<span><div hidden>a</span>still hidden</div>after'), 'after');
+  assert.equal(textOf('<div hidden><div>a</div>b</div>after'), 'after');
+});

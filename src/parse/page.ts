@@ -62,8 +62,8 @@ export const parsePage = (source: PageSource): ReadPage => {
 };
 
 /**
- * A body that is UTF-8 by its own standard, as robots.txt is, with its content-encoding undone. One that begins with the
- * byte order mark of UTF-16 is that, whatever the standard says.
+ * A body that is UTF-8 by its own standard, as robots.txt is, with its content-encoding undone. One that begins with
+ * the byte order mark of UTF-16 is that, whatever the standard says.
  */
 export const decodeText = (headers: Readonly<Record<string, string>>, body: Uint8Array): string => {
   const { bytes } = inflate(body, headers['content-encoding'] ?? '', ROBOTS_BYTES_MAX);

@@ -18,7 +18,21 @@ import {
 import { decodeText } from './references.ts';
 import { rawTextEnd, scriptEnd } from './skip.ts';
 import { beginBody, isMuted, type Scan, settleBody } from './state.ts';
-import { BLOCK, CELL, HEAD, PARAGRAPH, PREFORMATTED, RAW, READ, SETTLES_BODY, type Tag, UNSEEN, VOID } from './tags.ts';
+import {
+  BLOCK,
+  CELL,
+  HEAD,
+  PARAGRAPH,
+  PREFORMATTED,
+  RAW,
+  READ,
+  SETTLES_BODY,
+  SPECIAL,
+  type Tag,
+  tagNamed,
+  UNSEEN,
+  VOID,
+} from './tags.ts';
 import { breakLine, CELL_GAP, leaveGap, LINE_GAP, oneLine, PARAGRAPH_GAP, readText } from './text.ts';
 
 /** Longer titles are cut: they stand in the listing of pages. */
@@ -59,7 +73,7 @@ export const endElement = (scan: Scan, element: Tag): void => {
   if (name === scan.unseenName) {
     scan.unseenDepth -= 1;
     if (scan.unseenDepth === 0) scan.unseenName = '';
-  }
+  } else if (scan.unseenName !== '' && endsAround(scan, element)) scan.unseenName = '';
   if (scan.unseenName !== '') return;
   if (name === 'br') breakLine(scan.sink);
   else setOff(scan, flags);
@@ -90,15 +104,43 @@ const setOff = (scan: Scan, flags: number): void => {
   leaveGap(scan.sink, (flags & CELL) !== 0 ? CELL_GAP : (flags & PARAGRAPH) !== 0 ? PARAGRAPH_GAP : LINE_GAP);
 };
 
+/** An end tag of what stands around an element ends that, too; but that of an inline element reaches past no block. */
+const endsAround = ({ openCounts, openAround, unseenName }: Scan, { id, flags }: Tag): boolean =>
+  id !== 0 &&
+  openCounts[id]! < openAround[id]! &&
+  ((flags & SPECIAL) !== 0 || (tagNamed(unseenName).flags & SPECIAL) === 0);
+
+/** Elements whose end tag may be missing: what starts next ends them, unless that is in a list or table inside. */
+const ENDED_BY: Readonly<Record<string, { readonly by: readonly string[]; readonly unlessIn: readonly string[] }>> = {
+  li: { by: ['li'], unlessIn: ['ul', 'ol', 'menu', 'dir'] },
+  dt: { by: ['dt', 'dd'], unlessIn: ['dl'] },
+  dd: { by: ['dt', 'dd'], unlessIn: ['dl'] },
+  option: { by: ['option', 'optgroup'], unlessIn: ['select'] },
+  optgroup: { by: ['optgroup'], unlessIn: ['select'] },
+  td: { by: ['td', 'th', 'tr', 'tbody', 'thead', 'tfoot'], unlessIn: ['table'] },
+  th: { by: ['td', 'th', 'tr', 'tbody', 'thead', 'tfoot'], unlessIn: ['table'] },
+  tr: { by: ['tr', 'tbody', 'thead', 'tfoot'], unlessIn: ['table'] },
+  tbody: { by: ['tbody', 'thead', 'tfoot'], unlessIn: ['table'] },
+  thead: { by: ['tbody', 'tfoot'], unlessIn: ['table'] },
+};
+
+const isEndedBy = ({ unseenName, openCounts, openAround }: Scan, name: string): boolean => {
+  const implied = ENDED_BY[unseenName];
+  if (implied === undefined || !implied.by.includes(name)) return false;
+  return implied.unlessIn.every((list) => openCounts[tagNamed(list).id]! <= openAround[tagNamed(list).id]!);
+};
+
 const hide = (scan: Scan, { name, flags }: Tag): void => {
   if ((flags & (VOID | RAW)) !== 0) return;
   // A paragraph ends where the next block begins, with an end tag or without.
   if (scan.unseenName === 'p' && (flags & BLOCK) !== 0) scan.unseenName = '';
+  if (scan.unseenName !== '' && isEndedBy(scan, name)) scan.unseenName = '';
   if (scan.unseenName === name) {
     scan.unseenDepth += 1;
   } else if (scan.unseenName === '' && ((flags & UNSEEN) !== 0 || isHidden(scan, name))) {
     scan.unseenName = name;
     scan.unseenDepth = 1;
+    scan.openAround.set(scan.openCounts);
   }
 };
 

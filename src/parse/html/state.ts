@@ -36,6 +36,8 @@ export interface Scan {
   /** The element that keeps its text from the reader, and how many of its name are open. */
   unseenName: string;
   unseenDepth: number;
+  /** What was open around the element that keeps its text from the reader. */
+  readonly openAround: Int32Array;
   /** Open elements that keep their white space. */
   preformatted: number;
   /** What stood before the body, once it began: a frameset replaces the rest. */
@@ -62,6 +64,7 @@ export const createScan = (source: string, options: ScanOptions): Scan => ({
   templates: 0,
   unseenName: '',
   unseenDepth: 0,
+  openAround: new Int32Array(TAG_IDS),
   preformatted: 0,
   head: null,
   framesetAllowed: true,

@@ -79,11 +79,14 @@ const TAGS = tagsByName();
 
 export const TAG_IDS = TAGS.size + 1;
 
+/** The tag of that name, in lower case. */
+export const tagNamed = (name: string): Tag => TAGS.get(name) ?? { id: 0, name, flags: 0 };
+
 /** The tag whose name stands between these two places, in any case. */
 export const tagAt = (source: string, start: number, end: number): Tag => {
   const written = source.slice(start, end);
   const known = TAGS.get(written);
   if (known !== undefined) return known;
   const name = written.toLowerCase();
-  return TAGS.get(name) ?? { id: 0, name, flags: 0 };
+  return tagNamed(name);
 };
