@@ -376,3 +376,9 @@ test('what hides an element without an end tag of its own ends where the element
   assert.equal(textOf('<span><div hidden>a</span>still hidden</div>after'), 'after');
   assert.equal(textOf('<div hidden><div>a</div>b</div>after'), 'after');
 });
+
+test('of two Content-Type fields that were joined the first charset counts', () => {
+  const body = Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]); // in windows-1251
+  const { text } = find(body, { 'content-type': 'text/html; charset=windows-1251, text/html; charset=windows-1251' });
+  assert.equal(text, 'Привет');
+});

@@ -49,6 +49,10 @@ test('white space around an address, marked sections, references and comments ar
   ]);
 });
 
+test('a no-break space around an address is no part of it', () => {
+  assert.deepEqual(pagesIn(urlset(`\u00a0${A}\u00a0`, `&#160;${B}`)), [A, B]);
+});
+
 test('an ampersand that somebody forgot to escape stays what it is', () => {
   assert.deepEqual(pagesIn(urlset(`${A}?x=1&copy=2&y`)), [`${A}?x=1&copy=2&y`]);
 });

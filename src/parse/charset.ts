@@ -95,7 +95,7 @@ const declaredInside = (label: string): string | null => {
 
 /** The value after `charset=`, in a Content-Type or the content of a meta element. */
 const charsetParameter = (value: string): string =>
-  /charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i
+  /charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']+))/i
     .exec(value)
     ?.slice(1)
     .find((label) => label !== undefined) ?? '';

@@ -162,7 +162,7 @@ const readLoc = (text: string, from: number): Loc => {
       add(next + CDATA.length, close, asItIs);
       at = close + 3;
     } else if (text.startsWith('<!--', next)) at = commentEnd(text, next + 4);
-    else return { href: chars > LOC_CHARS_MAX ? '' : tidyHref(href), end: next };
+    else return { href: chars > LOC_CHARS_MAX ? '' : tidyHref(href.trim()), end: next }; // U+00A0 too
   }
 };
 
