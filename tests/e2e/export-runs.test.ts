@@ -169,13 +169,22 @@ describe('on a crawl of 20,000 pages', () => {
   });
 
   test('Ctrl-C ends an export in order, and no part of its file is left', async () => {
-    const run = startBinary(['export', dir, '--format', 'parquet', '--out', join(outDir, 'pages.parquet')]);
-    await until('the export has begun', () => readdirSync(outDir).length > 0);
-    run.send('SIGINT');
-    const ran = await run.ended;
-    assertCode(ran, 3);
-    assert.match(ran.stderr, /^gossamer: stopped; ".*pages\.parquet" was not written\n$/);
-    assert.deepEqual(readdirSync(outDir), []);
+    const path = join(outDir, 'pages.parquet');
+    let isStopped = false;
+    while (!isStopped) {
+      const run = startBinary(['export', dir, '--format', 'parquet', '--out', path]);
+      await until('the export has begun', () => readdirSync(outDir).length > 0);
+      run.send('SIGINT');
+      const ran = await run.ended;
+      // An export that was whole before the signal came tells nothing.
+      if (ran.code === 0 && existsSync(path)) rmSync(path);
+      else {
+        assertCode(ran, 3);
+        assert.match(ran.stderr, /^gossamer: stopped; ".*pages\.parquet" was not written\n$/);
+        assert.deepEqual(readdirSync(outDir), []);
+        isStopped = true;
+      }
+    }
   });
 
   test('a reader that stops early ends an export quietly', async () => {

@@ -42,10 +42,12 @@ export const exportCommand: Command = {
       throw new UsageError('--force replaces the file of --out, which is missing');
     return withCrawl(dir, async (crawl, identity) => {
       checkExport({ dir, identity, format, links });
-      const file = path === undefined ? null : new OutFile(path, read.switches.has('force'));
+      // Before there is a file that a signal could leave behind.
       const stop = listenForSignals();
+      let file: OutFile | null = null;
       const progress = createQuietProgress(createTerminal(process.stderr));
       try {
+        file = path === undefined ? null : new OutFile(path, read.switches.has('force'));
         const exported = await exportCrawl({
           dir,
           identity,
