@@ -173,6 +173,7 @@ test('a link whose site is in trouble because of a robots.txt is told so, also w
       verdict: 'trouble',
       rules: cause,
       crawlDelayMs: null,
+      failures: 1,
     });
     const fail = async (cause: string): Promise<void> => {
       const visit = await claimOne(store);

@@ -2,23 +2,30 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RobotsRecord } from '../src/model/robots.ts';
 import type { Pace } from '../src/model/visit.ts';
+import {
+  afterPageFailed,
+  afterUnreachable,
+  TROUBLE_DELAY_MAX_MS,
+  type OriginFailure,
+} from '../src/politeness/origin.ts';
 import {
   CRAWL_DELAY_MAX_MS,
   nextPace,
   RESPONSE_DELAY_MAX_MS,
   RESPONSE_MULTIPLE,
   RETRY_AFTER_MAX_MS,
-  TROUBLE_DELAY_MAX_MS,
+  FAILED_DELAY_MAX_MS,
 } from '../src/politeness/pace.ts';
-import type { PaceAnswer, PaceEvent, PaceQuestion, PaceSettings } from '../src/politeness/pace.ts';
+import type { PaceEvent, PaceQuestion, PaceSettings } from '../src/politeness/pace.ts';
 import { readRetryAfterMs } from '../src/politeness/retry-after.ts';
 
 const SETTINGS: PaceSettings = { delayMs: 5_000, troubleDelayMs: 30_000, failuresMax: 5 };
 const FRESH: Pace = { dueAt: 0, delayMs: 5_000, crawlDelayMs: 0, responseMs: 0, failures: 0 };
 const AT = 1_000_000;
 
-const ask = (event: PaceEvent, changed: Partial<PaceQuestion> = {}): PaceAnswer =>
+const ask = (event: PaceEvent, changed: Partial<PaceQuestion> = {}): Pace =>
   nextPace({ pace: FRESH, event, crawlDelayMs: null, settings: SETTINGS, ...changed });
 const answered = (responseMs: number, at = AT): PaceEvent => ({ kind: 'answered', at, responseMs });
 const trouble = (retryAfterMs: number | null = null, at = AT): PaceEvent => ({
@@ -30,44 +37,47 @@ const trouble = (retryAfterMs: number | null = null, at = AT): PaceEvent => ({
 
 test('after a response a site is visited again when its delay is over, and not before', () => {
   assert.deepEqual(ask(answered(100)), {
-    pace: { dueAt: AT + 5_000, delayMs: 5_000, crawlDelayMs: 0, responseMs: 100, failures: 0 },
-    parked: false,
+    dueAt: AT + 5_000,
+    delayMs: 5_000,
+    crawlDelayMs: 0,
+    responseMs: 100,
+    failures: 0,
   });
-  assert.equal(ask(answered(100, AT + 0.25)).pace.dueAt, AT + 1 + 5_000, 'a fraction of a millisecond is rounded up');
+  assert.equal(ask(answered(100, AT + 0.25)).dueAt, AT + 1 + 5_000, 'a fraction of a millisecond is rounded up');
 });
 
 test('the delay in force is the longest of the configured one, the Crawl-delay and ten times the response time', () => {
-  assert.equal(ask(answered(600)).pace.delayMs, 6_000);
-  assert.equal(ask(answered(600), { crawlDelayMs: 7_000 }).pace.delayMs, 7_000);
-  assert.equal(ask(answered(800), { crawlDelayMs: 7_000 }).pace.delayMs, 8_000);
-  assert.equal(ask(answered(600.01)).pace.delayMs, 6_001);
+  assert.equal(ask(answered(600)).delayMs, 6_000);
+  assert.equal(ask(answered(600), { crawlDelayMs: 7_000 }).delayMs, 7_000);
+  assert.equal(ask(answered(800), { crawlDelayMs: 7_000 }).delayMs, 8_000);
+  assert.equal(ask(answered(600.01)).delayMs, 6_001);
 });
 
 test('a Crawl-delay and a slow answer are honoured up to their ceilings', () => {
   const year = 365 * 86_400_000;
-  assert.equal(ask(answered(1), { crawlDelayMs: year }).pace.delayMs, CRAWL_DELAY_MAX_MS);
+  assert.equal(ask(answered(1), { crawlDelayMs: year }).delayMs, CRAWL_DELAY_MAX_MS);
   assert.equal(CRAWL_DELAY_MAX_MS, 600_000);
   assert.equal(
-    ask(answered(1), { crawlDelayMs: year }).pace.crawlDelayMs,
+    ask(answered(1), { crawlDelayMs: year }).crawlDelayMs,
     year,
     'what was asked for is remembered as it was',
   );
-  assert.equal(ask(answered(29_000)).pace.delayMs, RESPONSE_DELAY_MAX_MS);
+  assert.equal(ask(answered(29_000)).delayMs, RESPONSE_DELAY_MAX_MS);
   assert.equal(RESPONSE_DELAY_MAX_MS, 60_000);
   assert.equal(RESPONSE_MULTIPLE, 10);
 });
 
 test('with a configured delay of 0 slow responses do not count, but a Crawl-delay does', () => {
   const settings = { ...SETTINGS, delayMs: 0 };
-  assert.equal(ask(answered(3_000), { settings }).pace.dueAt, AT);
-  assert.equal(ask(answered(3_000), { settings, crawlDelayMs: 2_000 }).pace.dueAt, AT + 2_000);
+  assert.equal(ask(answered(3_000), { settings }).dueAt, AT);
+  assert.equal(ask(answered(3_000), { settings, crawlDelayMs: 2_000 }).dueAt, AT + 2_000);
 });
 
 test('the longest Crawl-delay that any origin of the site asked for stays in force', () => {
-  const pace = ask(answered(1), { crawlDelayMs: 20_000 }).pace;
-  assert.equal(ask(answered(1), { pace, crawlDelayMs: null }).pace.delayMs, 20_000);
-  assert.equal(ask(answered(1), { pace, crawlDelayMs: 1_000 }).pace.crawlDelayMs, 20_000);
-  assert.equal(ask(trouble(), { pace, crawlDelayMs: 25_000 }).pace.crawlDelayMs, 25_000);
+  const pace = ask(answered(1), { crawlDelayMs: 20_000 });
+  assert.equal(ask(answered(1), { pace, crawlDelayMs: null }).delayMs, 20_000);
+  assert.equal(ask(answered(1), { pace, crawlDelayMs: 1_000 }).crawlDelayMs, 20_000);
+  assert.equal(ask(trouble(), { pace, crawlDelayMs: 25_000 }).crawlDelayMs, 25_000);
 });
 
 test('trouble doubles the wait each time, up to a ceiling, and leaves the regular delay alone', () => {
@@ -75,63 +85,109 @@ test('trouble doubles the wait each time, up to a ceiling, and leaves the regula
   let pace = FRESH;
   const waits: number[] = [];
   for (let i = 0; i < 10; i += 1) {
-    pace = ask(trouble(), { pace, settings }).pace;
+    pace = ask(trouble(), { pace, settings });
     waits.push(pace.dueAt - AT);
     assert.equal(pace.delayMs, 5_000);
   }
   assert.deepEqual(waits.slice(0, 4), [30_000, 60_000, 120_000, 240_000]);
-  assert.equal(waits.at(-1), TROUBLE_DELAY_MAX_MS);
-  assert.equal(TROUBLE_DELAY_MAX_MS, 3_600_000);
+  assert.equal(waits.at(-1), FAILED_DELAY_MAX_MS);
+  assert.equal(FAILED_DELAY_MAX_MS, 600_000);
   const settled = ask(trouble(), {
     pace: { ...FRESH, failures: 5_000 },
     settings: { ...settings, delayMs: 0, troubleDelayMs: 0 },
   });
-  assert.equal(settled.pace.dueAt, AT, 'no doubling of nothing, however often');
+  assert.equal(settled.dueAt, AT, 'no doubling of nothing, however often');
 });
 
 test('the doubling starts from the delay in force when that is longer', () => {
   const pace: Pace = { ...FRESH, crawlDelayMs: 50_000, failures: 1 };
-  assert.equal(ask(trouble(), { pace }).pace.dueAt, AT + 100_000);
-  const settings = { ...SETTINGS, delayMs: 2 * TROUBLE_DELAY_MAX_MS };
+  assert.equal(ask(trouble(), { pace }).dueAt, AT + 100_000);
+  const settings = { ...SETTINGS, delayMs: 2 * FAILED_DELAY_MAX_MS };
   assert.equal(
-    ask(trouble(), { settings }).pace.dueAt,
-    AT + 2 * TROUBLE_DELAY_MAX_MS,
+    ask(trouble(), { settings }).dueAt,
+    AT + 2 * FAILED_DELAY_MAX_MS,
     'a ceiling on the doubling is none on the delay',
   );
 });
 
 test('trouble keeps the speed of the last answer in mind', () => {
   const pace: Pace = { ...FRESH, responseMs: 5_500 };
-  const next = ask(trouble(), { pace }).pace;
+  const next = ask(trouble(), { pace });
   assert.equal(next.responseMs, 5_500);
   assert.equal(next.delayMs, 55_000);
   assert.equal(next.dueAt, AT + 55_000);
 });
 
 test('a Retry-After lengthens the wait, never shortens it, and is honoured up to a day', () => {
-  assert.equal(ask(trouble(120_000)).pace.dueAt, AT + 120_000);
-  assert.equal(ask(trouble(1_000)).pace.dueAt, AT + 30_000);
-  assert.equal(ask(trouble(Number.MAX_SAFE_INTEGER)).pace.dueAt, AT + RETRY_AFTER_MAX_MS);
+  assert.equal(ask(trouble(120_000)).dueAt, AT + 120_000);
+  assert.equal(ask(trouble(1_000)).dueAt, AT + 30_000);
+  assert.equal(ask(trouble(Number.MAX_SAFE_INTEGER)).dueAt, AT + RETRY_AFTER_MAX_MS);
   assert.equal(RETRY_AFTER_MAX_MS, 86_400_000);
 });
 
-test('a site is parked when it failed too often in a row, and a response in between forgives', () => {
+test('a response in between forgives', () => {
   let pace = FRESH;
   for (let i = 1; i <= 4; i += 1) {
-    const next = ask(trouble(), { pace });
-    assert.equal(next.parked, false);
-    assert.equal(next.pace.failures, i);
-    pace = next.pace;
+    pace = ask(trouble(), { pace });
+    assert.equal(pace.failures, i);
   }
-  assert.deepEqual([ask(trouble(), { pace }).parked, ask(trouble(), { pace }).pace.failures], [true, 5]);
   const forgiven = ask(answered(1), { pace });
-  assert.deepEqual([forgiven.parked, forgiven.pace.failures], [false, 0]);
-  assert.equal(ask(trouble(), { pace: forgiven.pace }).pace.dueAt, AT + 30_000);
+  assert.equal(forgiven.failures, 0);
+  assert.equal(ask(trouble(), { pace: forgiven }).dueAt, AT + 30_000);
+});
+
+const ORIGIN = 'https://old.example.org';
+const unreachable = (former: RobotsRecord | null, changes: Partial<OriginFailure> = {}): RobotsRecord =>
+  afterUnreachable(
+    { origin: ORIGIN, former, at: AT, cause: 'refused', isGone: false, retryAfterMs: null, ...changes },
+    SETTINGS,
+  );
+
+test('an origin that cannot be reached is asked again after a wait that doubles, and parked when it failed too often', () => {
+  let record: RobotsRecord | null = null;
+  const waits: number[] = [];
+  for (let i = 1; i <= 4; i += 1) {
+    record = unreachable(record);
+    assert.deepEqual([record.verdict, record.failures, record.rules], ['trouble', i, 'refused']);
+    waits.push(record.expiresAt - AT);
+  }
+  assert.deepEqual(waits, [30_000, 60_000, 120_000, 240_000]);
+  record = unreachable(record, { cause: '503' });
+  assert.deepEqual([record.verdict, record.failures, record.rules], ['parked', 5, '503']);
+});
+
+test('the wait for an origin has a ceiling, and a Retry-After lengthens it', () => {
+  const settings = { ...SETTINGS, failuresMax: 1_000 };
+  const often = { ...unreachable(null), failures: 90 };
+  const of = (retryAfterMs: number | null): RobotsRecord =>
+    afterUnreachable(
+      { origin: ORIGIN, former: often, at: AT + 0.5, cause: '503', isGone: false, retryAfterMs },
+      settings,
+    );
+  assert.equal(of(null).expiresAt, AT + 1 + TROUBLE_DELAY_MAX_MS);
+  assert.equal(of(2 * TROUBLE_DELAY_MAX_MS).expiresAt, AT + 1 + 2 * TROUBLE_DELAY_MAX_MS);
+});
+
+test('an origin whose name does not exist is parked at once', () => {
+  const record = unreachable(null, { cause: 'no-name', isGone: true });
+  assert.deepEqual([record.verdict, record.failures], ['parked', 1]);
+});
+
+test('pages that fail are no trouble of their origin until very many in a row did', () => {
+  const known: RobotsRecord = { ...unreachable(null), verdict: 'all', rules: '', failures: 0 };
+  let record = known;
+  for (let i = 1; i < 25; i += 1) {
+    record = afterPageFailed(record, { at: AT, cause: '500' }, SETTINGS);
+    assert.deepEqual([record.verdict, record.failures], ['all', i]);
+  }
+  assert.deepEqual(unreachable(record).failures, 1, 'failures of pages do not count for the origin');
+  record = afterPageFailed(record, { at: AT, cause: '500' }, SETTINGS);
+  assert.deepEqual([record.verdict, record.failures, record.rules], ['parked', 25, '500']);
 });
 
 test('a visit that sent no request changes nothing', () => {
   const pace: Pace = { dueAt: 77, delayMs: 1, crawlDelayMs: 2, responseMs: 3, failures: 99 };
-  assert.deepEqual(ask({ kind: 'no-request' }, { pace, crawlDelayMs: 50_000 }), { pace, parked: false });
+  assert.deepEqual(ask({ kind: 'no-request' }, { pace, crawlDelayMs: 50_000 }), pace);
 });
 
 test('whatever happens, a site waits at least its delay and at most the longest ceiling', () => {
@@ -146,7 +202,7 @@ test('whatever happens, a site waits at least its delay and at most the longest 
     const event =
       chance(3) === 0 ? trouble(chance(2) === 0 ? null : chance(200_000_000), at) : answered(chance(40_000) + 0.5, at);
     const settings = { ...SETTINGS, delayMs: chance(2) * 5_000 };
-    const next = ask(event, { pace, settings, crawlDelayMs: chance(20) === 0 ? chance(900_000) : null }).pace;
+    const next = ask(event, { pace, settings, crawlDelayMs: chance(20) === 0 ? chance(900_000) : null });
     const wait = next.dueAt - at;
     assert.ok(Number.isInteger(next.dueAt) && Number.isInteger(next.delayMs), JSON.stringify(next));
     assert.ok(wait >= next.delayMs && next.delayMs >= settings.delayMs, JSON.stringify(next));
@@ -193,5 +249,5 @@ test('the asctime form means GMT wherever we are', () => {
 
 test('a slow answer that tells of trouble counts as a slow answer', () => {
   const slow: PaceEvent = { kind: 'trouble', at: AT, responseMs: 4_000, retryAfterMs: null };
-  assert.equal(ask(slow, { settings: { ...SETTINGS, troubleDelayMs: 0 } }).pace.dueAt, AT + 40_000);
+  assert.equal(ask(slow, { settings: { ...SETTINGS, troubleDelayMs: 0 } }).dueAt, AT + 40_000);
 });

@@ -31,13 +31,17 @@ export interface Store {
    * allows. The claim moves the clock: `dueAt` becomes now + the delay in force (or the
    * default delay for a site never visited), counts a try, and answers with the pace as it was
    * before. No more leases are given than `pagesMax` leaves room for, those under way included;
-   * a site that reached `sitePagesMax` is held instead.
+   * a site that reached `sitePagesMax` is held instead. The queue of an origin is claimed as
+   * a site is (see url/origin-queue.ts).
    */
   claim(ask: Ask): Promise<Claimed>;
 
   /**
    * End leases. Records are appended to the archive first, then everything else happens in one
    * step. A settlement whose lease is not in force is refused: it changes nothing, and its record is not kept.
+   *
+   * A link that goes to another queue (`to`) shares the state of that queue from then on. A queue that is made for it
+   * is no new site: it is not among those that the census knows.
    */
   settle(settlements: readonly Settlement[]): Promise<Settled>;
 
@@ -104,7 +108,7 @@ export type Change = Order | Upkeep;
 
 /** What a person changes. */
 export type Order =
-  /** Parked sites may be visited again, from now on, with no failures. */
+  /** Parked queues are claimed again, from now on, with no failures. */
   | { readonly kind: 'retry-parked' }
   /** Held sites below this budget wait again; null lifts it. */
   | { readonly kind: 'release-held'; readonly sitePagesMax: number | null };

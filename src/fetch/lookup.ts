@@ -11,7 +11,8 @@ import type { Clock } from '../lib/clock.ts';
 
 export type Found =
   | { readonly kind: 'found'; readonly addresses: readonly string[] }
-  | { readonly kind: 'missing'; readonly detail: string };
+  /** `isGone`: there is no such name, or it has no address. Otherwise the name servers had trouble. */
+  | { readonly kind: 'missing'; readonly detail: string; readonly isGone: boolean };
 
 export interface Lookup {
   /** Answers at once when it knows, otherwise later, and always once. */
@@ -82,7 +83,8 @@ export const createLookup = ({ clock, hosts, nameServers }: LookupOptions): Look
     find(host, answer) {
       if (isIP(host) !== 0) return answer({ kind: 'found', addresses: [host] });
       const name = host.endsWith('.') ? host.slice(0, -1) : host;
-      if (name === '' || name.length > NAME_LENGTH_MAX) return answer({ kind: 'missing', detail: 'EBADNAME' });
+      if (name === '' || name.length > NAME_LENGTH_MAX)
+        return answer({ kind: 'missing', detail: 'EBADNAME', isGone: true });
       const own = hosts.get(name);
       if (own !== undefined) return answer({ kind: 'found', addresses: own });
       if (name === 'localhost' || name.endsWith('.localhost')) return answer(LOOPBACK);
@@ -112,8 +114,9 @@ const query = (send: () => void, settle: (error: NodeJS.ErrnoException, records:
 };
 
 const readRecords = (error: NodeJS.ErrnoException | null, records: readonly RecordWithTtl[]): Found => {
-  if (error !== null) return { kind: 'missing', detail: error.code ?? error.message };
-  if (records.length === 0) return { kind: 'missing', detail: 'ENODATA' };
+  if (error !== null)
+    return { kind: 'missing', detail: error.code ?? error.message, isGone: LASTING.has(error.code ?? '') };
+  if (records.length === 0) return { kind: 'missing', detail: 'ENODATA', isGone: true };
   return { kind: 'found', addresses: records.slice(0, ADDRESSES_KEPT_MAX).map((record) => record.address) };
 };
 

@@ -110,7 +110,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
   #found(found: Found): void {
     if (this.#stage !== 'lookup') return;
     this.#lookedUpMs = this.#shared.clock.now() - this.#lookupAt;
-    if (found.kind === 'missing') return this.#fail('dns', found.detail);
+    if (found.kind === 'missing') return this.#fail(found.isGone ? 'no-name' : 'dns', found.detail);
     const open = this.#plan.target.named || this.#shared.allowPrivateAddresses;
     const allowed = open ? found.addresses : found.addresses.filter(isPublicAddress);
     if (allowed.length === 0) return this.#fail('address', `${found.addresses.join(', ')} is not public`);

@@ -3,7 +3,8 @@
 import type { RequestTimes } from './request.ts';
 
 export const FAILURES = {
-  dns: 'the host name has no address, or the name servers did not answer',
+  'no-name': 'the host name does not exist, or has no address',
+  dns: 'the name servers did not answer, or could not',
   address: 'the address is private, loopback, link-local or otherwise not public',
   refused: 'the connection was refused or could not be made',
   'connect-timeout': 'no connection within the time allowed',

@@ -1,4 +1,4 @@
-/** What is kept of one origin's robots.txt, reduced to the rules for us. */
+/** What is kept of one origin: its robots.txt, reduced to the rules for us, and whether it can be reached at all. */
 
 export interface RobotsRecord {
   /** Scheme, host and port: `https://example.org`. */
@@ -7,19 +7,25 @@ export interface RobotsRecord {
   /** Asked again after this moment: at most 24 h later (RFC 9309, 2.4). */
   readonly expiresAt: number;
   /**
-   * `rules`: as written below. `all`: everything is allowed. `too-large`: nothing is. `trouble`: it could not be read,
-   * and is asked for at every visit.
+   * `rules`: as written below. `all`: everything is allowed. `too-large`: nothing is. `trouble`: the origin could not
+   * be reached, or did not say its rules; it is asked again when this record expires. `parked`: that happened too
+   * often, and it is not asked again until a person says so.
    */
-  readonly verdict: 'rules' | 'all' | 'too-large' | 'trouble';
+  readonly verdict: 'rules' | 'all' | 'too-large' | 'trouble' | 'parked';
   /**
    * One rule a line: the number of its line in robots.txt, `+` allows or `-` forbids, then its path pattern.
    * At most ROBOTS_RECORD_BYTES_MAX, the numbers not counted: at most six digits each.
-   * With `trouble`: the status of the response, or the cause of the failure.
+   * With `trouble` and `parked`: the status of the last response, or the cause of the failure.
    */
   readonly rules: string;
   /** The Crawl-delay for us, not yet cut to the ceiling. */
   readonly crawlDelayMs: number | null;
+  /** Requests to this origin that failed in a row. */
+  readonly failures: number;
 }
+
+/** The links of such an origin wait in a queue of its own. */
+export const isInTrouble = ({ verdict }: RobotsRecord): boolean => verdict === 'trouble' || verdict === 'parked';
 
 export const ROBOTS_TTL_MS = 24 * 3_600_000; // RFC 9309, 2.4: not longer than 24 hours
 export const ROBOTS_BYTES_MAX = 500 * 1024; // RFC 9309, 2.5: at least 500 KiB

@@ -26,8 +26,22 @@ export interface Settlement {
   /** robots.txt is archived whatever the fate; the page only when it is settled. */
   readonly records: RecordGroup | null;
   readonly pace: Pace;
-  /** The site failed too often: it is parked with the links it has. */
+  /** The queue is parked with the links it has: only that of an origin in trouble ever is. */
   readonly parked: boolean;
-  /** The rules of the link's origin, when they were fetched in this visit; or that they could not be. */
+  /** What is known of the link's origin, if this visit learned something. */
   readonly robots: RobotsRecord | null;
+  /** Only with `returned`: the link goes to another queue of its site instead. */
+  readonly to?: Destination;
+}
+
+/** From a site's queue to that of an origin in trouble, or from there back. */
+export interface Destination {
+  /** The name of the queue; it is made if it is not there. */
+  readonly queue: string;
+  /** To its head; otherwise to its end. */
+  readonly first: boolean;
+  /** What a queue begins with that is made now; one that is there takes it over only if `isNews`. */
+  readonly pace: Pace;
+  readonly parked: boolean;
+  readonly isNews: boolean;
 }

@@ -13,7 +13,7 @@ export interface Pace {
   readonly crawlDelayMs: number;
   /** How long the site took to begin its last response; 0 before the first. */
   readonly responseMs: number;
-  /** Troubles in a row. */
+  /** Pages of the site that failed in a row; of an origin's queue, failures of the origin. */
   readonly failures: number;
 }
 

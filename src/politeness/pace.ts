@@ -8,8 +8,8 @@ export const CRAWL_DELAY_MAX_MS = 10 * 60_000;
 export const RESPONSE_MULTIPLE = 10;
 /** One slow response must not keep a site unvisited for long. */
 export const RESPONSE_DELAY_MAX_MS = 60_000;
-/** Where doubling after trouble ends: a site that recovers is noticed within the hour. */
-export const TROUBLE_DELAY_MAX_MS = 3_600_000;
+/** Where doubling after pages that failed ends: other pages of the site may answer. */
+export const FAILED_DELAY_MAX_MS = 600_000;
 /** A Retry-After is honoured up to a day: one that says a year is a mistake. */
 export const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 /** 2 to this power is past every ceiling; without it the doubling would overflow. */
@@ -20,7 +20,7 @@ export interface PaceSettings {
   readonly delayMs: number;
   /** The wait after a first trouble. */
   readonly troubleDelayMs: number;
-  /** Troubles in a row after which a site is parked. */
+  /** Failures in a row after which an origin is parked. */
   readonly failuresMax: number;
 }
 
@@ -48,14 +48,12 @@ export interface PaceQuestion {
   readonly settings: PaceSettings;
 }
 
-export interface PaceAnswer {
-  readonly pace: Pace;
-  /** The site failed too often. */
-  readonly parked: boolean;
-}
+/** Doubled with each failure in a row. */
+export const backoffMs = (firstMs: number, failures: number): number =>
+  firstMs * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);
 
-export const nextPace = ({ pace, event, crawlDelayMs, settings }: PaceQuestion): PaceAnswer => {
-  if (event.kind === 'no-request') return { pace, parked: false };
+export const nextPace = ({ pace, event, crawlDelayMs, settings }: PaceQuestion): Pace => {
+  if (event.kind === 'no-request') return pace;
   // A site may have several origins, each with its own rules: the most careful one speaks for all.
   const asked = Math.max(pace.crawlDelayMs, crawlDelayMs ?? 0);
 
@@ -64,23 +62,19 @@ export const nextPace = ({ pace, event, crawlDelayMs, settings }: PaceQuestion):
       const { responseMs } = event;
       const delayMs = delayInForce(settings, asked, responseMs);
       const dueAt = Math.ceil(event.at) + delayMs;
-      return { pace: { dueAt, delayMs, crawlDelayMs: asked, responseMs, failures: 0 }, parked: false };
+      return { dueAt, delayMs, crawlDelayMs: asked, responseMs, failures: 0 };
     }
     case 'trouble': {
       const responseMs = event.responseMs ?? pace.responseMs;
       const failures = pace.failures + 1;
       const delayMs = delayInForce(settings, asked, responseMs);
-      const backoffMs = Math.max(settings.troubleDelayMs, delayMs) * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);
       const waitMs = Math.max(
         delayMs,
         Math.min(event.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS),
-        Math.min(backoffMs, TROUBLE_DELAY_MAX_MS),
+        Math.min(backoffMs(Math.max(settings.troubleDelayMs, delayMs), failures), FAILED_DELAY_MAX_MS),
       );
       const dueAt = Math.ceil(event.at) + Math.ceil(waitMs);
-      return {
-        pace: { dueAt, delayMs, crawlDelayMs: asked, responseMs, failures },
-        parked: failures >= settings.failuresMax,
-      };
+      return { dueAt, delayMs, crawlDelayMs: asked, responseMs, failures };
     }
   }
 };

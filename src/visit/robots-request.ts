@@ -33,13 +33,13 @@ export const requestRobots = async (
 ): Promise<RobotsResult> => {
   const responses: Answered[] = [];
   const known = (
-    verdict: Omit<RobotsRecord, 'origin' | 'fetchedAt' | 'expiresAt'>,
+    verdict: Pick<RobotsRecord, 'verdict' | 'rules' | 'crawlDelayMs'>,
     sitemaps: readonly string[] = [],
   ): RobotsResult => {
     const fetchedAt = Math.floor(parts.clock.now());
     return {
       kind: 'known',
-      record: { origin, fetchedAt, expiresAt: fetchedAt + ROBOTS_TTL_MS, ...verdict },
+      record: { origin, fetchedAt, expiresAt: fetchedAt + ROBOTS_TTL_MS, failures: 0, ...verdict },
       responses,
       sitemaps,
     };
@@ -83,19 +83,6 @@ export const requestRobots = async (
   }
   return allowAll(); // RFC 9309, 2.3.1.2: more than five redirects may be taken as none
 };
-
-/**
- * Kept in place of rules that could not be read, so that a person can be told why. It is stale from the start: whatever
- * it says decides nothing.
- */
-export const unreadRecord = (origin: string, last: Exchange, former: RobotsRecord | null): RobotsRecord => ({
-  origin,
-  fetchedAt: Math.floor(last.endedAt),
-  expiresAt: 0,
-  verdict: 'trouble',
-  rules: last.kind === 'failed' ? last.cause : String(last.status),
-  crawlDelayMs: former?.crawlDelayMs ?? null,
-});
 
 const isRead = (status: number): boolean => robotsVerdict(status) === 'read';
 

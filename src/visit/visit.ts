@@ -3,6 +3,8 @@
  *
  *   scope -> robots -> fetch -> parse -> admit its links -> settle the page
  *
+ * A link whose origin is in trouble leaves this way for a while (visit/trouble.ts).
+ *
  * Whatever happens, exactly one settlement leaves here, and it is the last thing that does.
  */
 
@@ -10,28 +12,29 @@ import type { Answered, Exchange, Failed } from '../model/exchange.ts';
 import { REDIRECT_HOPS_MAX, type Link } from '../model/link.ts';
 import { failedName, type OutcomeName } from '../model/outcome.ts';
 import type { RequestContext } from '../model/request.ts';
-import type { RobotsRecord } from '../model/robots.ts';
+import { isInTrouble, type RobotsRecord } from '../model/robots.ts';
 import type { Page } from '../model/page.ts';
-import type { RecordGroup, Settlement } from '../model/settlement.ts';
+import type { Destination, RecordGroup, Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
+import { afterPageFailed, afterUnreachable } from '../politeness/origin.ts';
 import { CRAWL_DELAY_MAX_MS, nextPace, type PaceEvent } from '../politeness/pace.ts';
 import { readRetryAfterMs } from '../politeness/retry-after.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
 import { readLocation } from '../url/location.ts';
+import { isOriginQueue } from '../url/origin-queue.ts';
 import { judgeLink } from '../url/scope.ts';
 import { unansweredPage } from '../model/unanswered-page.ts';
+import { untilDeadline } from './deadline.ts';
 import { answeredPage } from './page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
-import { isUnreachable, requestRobots, unreadRecord } from './robots-request.ts';
+import { isUnreachable, requestRobots } from './robots-request.ts';
 import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
+import { asideOf, hasNoAddress, isOfOrigin, settleAside, waits } from './trouble.ts';
 import { TRIES_MAX } from '../contract/store.ts';
 
 /** A connection is kept for the site's next visit when that comes this soon. */
 const KEEP_WITHIN_MS = 2_000;
-
-/** A visit gives up this long before its lease runs out: time for what is on its way to arrive. */
-const LEASE_MARGIN_MS = 5_000;
 
 /** What the steps of a visit have gathered so far. */
 interface VisitState {
@@ -39,8 +42,8 @@ interface VisitState {
   readonly signal: AbortSignal;
   /** The rules in force; null until they are known. */
   robots: RobotsRecord | null;
-  /** The rules in force, if they were fetched in this visit and are to be kept. */
-  fetchedRobots: RobotsRecord | null;
+  /** What this visit learned of the origin, if that is to be kept. */
+  learned: RobotsRecord | null;
   robotsResponses: readonly Answered[];
   /** What the robots.txt says of sitemaps, if it was fetched in this visit. */
   sitemapLines: readonly string[];
@@ -59,17 +62,24 @@ interface End {
   readonly page?: Page;
   readonly links?: readonly Link[];
   readonly records?: RecordGroup | null;
+  /** The link waits under its origin. */
+  readonly to?: Destination;
   /** The site's failures stay what they were before. */
   readonly saysNothing?: boolean;
 }
 
 export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
+  if (isOriginQueue(leased.site)) {
+    const settlement = settleAside(leased, given.rules.pace.troubleDelayMs);
+    await given.settle(settlement);
+    return settlement;
+  }
   const { parts, signal, done } = untilDeadline(given, leased, stop);
   const state: VisitState = {
     visit: leased,
     signal,
     robots: leased.robots,
-    fetchedRobots: null,
+    learned: null,
     robotsResponses: [],
     sitemapLines: [],
     sitemaps: [],
@@ -91,27 +101,6 @@ export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal)
   return settlement;
 };
 
-/** A lease that has run out may be given to another: some time before that, this visit sends no more requests. */
-const untilDeadline = (
-  parts: VisitParts,
-  { leaseUntil }: Visit,
-  stop: AbortSignal,
-): { parts: VisitParts; signal: AbortSignal; done: () => void } => {
-  if (leaseUntil === null) return { parts, signal: stop, done: () => {} };
-  const { clock } = parts;
-  const over = new AbortController();
-  const ended = new AbortController();
-  const until = leaseUntil - LEASE_MARGIN_MS;
-  void clock.sleep(until - clock.now(), ended.signal).then(() => over.abort());
-  const fetch: VisitParts['fetch'] = (request, signal) => {
-    // The claim may have been long on its way; and a process that was stopped for a while hears of a response before
-    // its timers ring.
-    if (clock.now() >= until) over.abort();
-    return parts.fetch({ ...request, notAfter: until }, signal);
-  };
-  return { parts: { ...parts, fetch }, signal: AbortSignal.any([stop, over.signal]), done: () => ended.abort() };
-};
-
 const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
   const { link } = state.visit;
   const address = canonicalize(link.url);
@@ -119,6 +108,9 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
   const refusal = judgeLink(parts.scope, address, link);
   if (refusal) return unvisited(parts, state, refusal);
 
+  const known = state.robots;
+  if (known && waits(known, state.visit.claimedAt))
+    return { fate: 'returned', event: { kind: 'no-request' }, to: asideOf(state.visit, known, false) };
   const trouble = await learnRobots(parts, state, address);
   if (trouble) return trouble;
   state.sitemaps = namedSitemaps(parts, link, { origin: address.origin, named: state.sitemapLines });
@@ -167,7 +159,8 @@ const contextOf = (
 
 /** Makes the rules of the link's origin known, asking for them if they are stale; otherwise the visit ends here. */
 const learnRobots = async (parts: VisitParts, state: VisitState, address: Address): Promise<End | null> => {
-  if (state.robots && state.robots.expiresAt > parts.clock.now()) return null;
+  const { robots: former } = state;
+  if (former && !isInTrouble(former) && former.expiresAt > parts.clock.now()) return null;
   const result = await requestRobots(
     parts,
     { origin: address.origin, context: contextOf(parts, state.visit, null) },
@@ -176,22 +169,43 @@ const learnRobots = async (parts: VisitParts, state: VisitState, address: Addres
   state.robotsResponses = result.responses;
   state.exchanges.push(...result.responses);
   if (result.kind === 'known') {
-    state.robots = state.fetchedRobots = result.record;
+    state.robots = state.learned = result.record;
     state.sitemapLines = result.sitemaps;
     return null;
   }
   const { last } = result;
-  if (last.kind === 'failed' && (last.unsure || last.cause === 'address' || state.visit.link.fallback)) {
-    return recordsOnly(parts, state, failed(parts, state, last));
-  }
-  state.fetchedRobots = unreadRecord(address.origin, last, state.robots);
-  // The site is in trouble, not the link: it stays first in the queue, and this claim does not count.
-  return recordsOnly(parts, state, { fate: 'returned', event: troubleEvent(parts, last) });
+  const isPlainTried = state.visit.link.fallback && !hasNoAddress(last);
+  const isOwnEnd = last.kind === 'failed' && (last.unsure || last.cause === 'address' || isPlainTried);
+  return recordsOnly(parts, state, isOwnEnd ? failed(parts, state, last) : setAside(parts, state, last));
+};
+
+/** The origin is in trouble, not the link: this claim does not count, and the site goes on with its other links. */
+const setAside = ({ rules, clock }: VisitParts, state: VisitState, last: Exchange): End => {
+  const { pace, robots: former, link } = state.visit;
+  const isAnswered = last.kind === 'answered';
+  const at = isAnswered ? last.answeredAt : last.endedAt;
+  const retryAfter = isAnswered ? last.headers['retry-after'] : undefined;
+  state.learned = afterUnreachable(
+    {
+      origin: new URL(link.url).origin,
+      former,
+      at,
+      cause: isAnswered ? String(last.status) : last.cause,
+      isGone: !isAnswered && last.cause === 'no-name',
+      retryAfterMs: retryAfter === undefined ? null : readRetryAfterMs(retryAfter, clock.now()),
+    },
+    rules.pace,
+  );
+  return {
+    fate: 'returned',
+    event: { kind: 'answered', at, responseMs: isAnswered ? at - last.startedAt : pace.responseMs },
+    saysNothing: true,
+    to: asideOf(state.visit, state.learned, true),
+  };
 };
 
 const failed = (parts: VisitParts, state: VisitState, exchange: Failed): End => {
   const { link, tries, pace } = state.visit;
-  const event = troubleEvent(parts, exchange);
   if (exchange.unsure) {
     // The site may have seen the request, so its clock moves; but the failure says nothing about its health.
     return {
@@ -209,8 +223,12 @@ const failed = (parts: VisitParts, state: VisitState, exchange: Failed): End => 
     detail: exchange.detail,
   });
   if (exchange.cause === 'address')
-    return { fate: 'settled', event: robotsAnswered(state) ? event : { kind: 'no-request' }, page };
-  if (link.fallback && isUnreachable(exchange)) {
+    return {
+      fate: 'settled',
+      event: robotsAnswered(state) ? troubleEvent(parts, exchange) : { kind: 'no-request' },
+      page,
+    };
+  if (link.fallback && isUnreachable(exchange) && !hasNoAddress(exchange)) {
     const plain = canonicalize(link.url.replace('https:', 'http:'));
     if (typeof plain === 'object') {
       const http: Link = { ...link, url: plain.url, fallback: false, first: true };
@@ -222,7 +240,20 @@ const failed = (parts: VisitParts, state: VisitState, exchange: Failed): End => 
       };
     }
   }
-  return tries < TRIES_MAX ? { fate: 'retry', event } : { fate: 'settled', event, page };
+  // With an answer to robots.txt in this very visit, it can be reached.
+  if ((isOfOrigin(exchange) && !robotsAnswered(state)) || !state.robots) return setAside(parts, state, exchange);
+  return again(parts, state, exchange) ?? { fate: 'settled', event: troubleEvent(parts, exchange), page };
+};
+
+/** A page failed: it is tried again while it has tries left. Null when it has none. */
+const again = (parts: VisitParts, state: VisitState, exchange: Exchange): End | null => {
+  const cause = exchange.kind === 'failed' ? exchange.cause : String(exchange.status);
+  state.learned = afterPageFailed(state.robots!, { at: exchange.endedAt, cause }, parts.rules.pace);
+  if (state.visit.tries >= TRIES_MAX) return null;
+  const event = troubleEvent(parts, exchange);
+  return state.learned.verdict === 'parked'
+    ? { fate: 'returned', event, to: asideOf(state.visit, state.learned, true) }
+    : { fate: 'retry', event };
 };
 
 const answered = async (parts: VisitParts, state: VisitState, exchange: Answered): Promise<End> => {
@@ -232,7 +263,9 @@ const answered = async (parts: VisitParts, state: VisitState, exchange: Answered
   const event: PaceEvent = inTrouble
     ? troubleEvent(parts, exchange)
     : { kind: 'answered', at: exchange.answeredAt, responseMs: exchange.answeredAt - exchange.startedAt };
-  if (inTrouble && tries < TRIES_MAX) return recordsOnly(parts, state, { fate: 'retry', event });
+  const retry = inTrouble ? again(parts, state, exchange) : null;
+  if (retry) return recordsOnly(parts, state, retry);
+  if (!inTrouble && state.robots!.failures > 0) state.learned = { ...state.robots!, failures: 0 };
 
   const outcome = outcomeOf(parts, link, exchange);
   const target = outcome === 'redirected' ? redirectTarget(parts, link, exchange) : null;
@@ -346,8 +379,9 @@ const settlementOf = (parts: VisitParts, state: VisitState, end: End): Settlemen
     fate: end.fate,
     page: end.page ?? null,
     records: end.records ?? null,
-    pace: end.saysNothing ? { ...next.pace, failures: leased.pace.failures } : next.pace,
-    parked: next.parked,
-    robots: state.fetchedRobots,
+    pace: end.saysNothing ? { ...next, failures: leased.pace.failures } : next,
+    parked: false,
+    robots: state.learned,
+    ...(end.to ? { to: end.to } : {}),
   };
 };

@@ -4,6 +4,7 @@ import { admitContract } from './store-admit.ts';
 import { claimContract } from './store-claim.ts';
 import { crashContract } from './store-crash.ts';
 import { leaseContract } from './store-leases.ts';
+import { moveContract } from './store-move.ts';
 import { randomContract } from './store-random.ts';
 import { behaviourOf } from './store-scene.ts';
 import type { OpenStore } from './store-scene.ts';
@@ -18,6 +19,7 @@ export const storeContract = (name: string, open: OpenStore, { leasesRunOut = fa
   admitContract(it);
   claimContract(it);
   settleContract(it);
+  moveContract(it);
   steerContract(it);
   crashContract(it);
   if (leasesRunOut) leaseContract(it);

@@ -8,8 +8,9 @@ import type { Census } from '../../src/model/census.ts';
 import type { Link } from '../../src/model/link.ts';
 import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
 import type { RobotsRecord } from '../../src/model/robots.ts';
-import type { Settlement } from '../../src/model/settlement.ts';
+import type { Destination, Settlement } from '../../src/model/settlement.ts';
 import type { Pace, Visit } from '../../src/model/visit.ts';
+import { isOriginQueue } from '../../src/url/origin-queue.ts';
 import { shardOf } from '../../src/url/shard.ts';
 
 export interface ModelSite {
@@ -48,6 +49,9 @@ export const createModel = (): Model => ({
 });
 
 export const sitesOf = (model: Model): ModelSite[] => [...model.sites.values()];
+
+/** The queue of an origin is none. */
+export const sitesKnown = (model: Model): number => sitesOf(model).filter(({ name }) => !isOriginQueue(name)).length;
 
 export const leasedVisits = (model: Model): Visit[] =>
   sitesOf(model).flatMap((site) => (site.lease ? [site.lease.visit] : []));
@@ -173,8 +177,9 @@ const followVisit = (model: Model, visit: Visit, { asked, now }: { asked: Ask; n
 };
 
 /** Those of the settlements that a store must keep. */
-export const followSettle = (model: Model, settlements: readonly Settlement[]): Settlement[] =>
-  settlements.filter((settlement) => {
+export const followSettle = (model: Model, settlements: readonly Settlement[]): Settlement[] => {
+  const moves: [Destination, ModelSite['queue'][number]][] = [];
+  const kept = settlements.filter((settlement) => {
     const site = model.sites.get(settlement.site);
     if (!site?.lease || site.lease.visit.lease !== settlement.lease) return false;
     const { link, tries } = site.lease.visit;
@@ -183,10 +188,30 @@ export const followSettle = (model: Model, settlements: readonly Settlement[]): 
     if (settlement.parked) site.setAside = 'parked';
     if (settlement.robots) model.robots.set(settlement.robots.origin, settlement.robots);
     if (settlement.fate === 'retry') site.queue.push({ link, tries });
-    if (settlement.fate === 'returned') site.queue.unshift({ link, tries: tries - 1 });
+    if (settlement.fate === 'returned' && !settlement.to) site.queue.unshift({ link, tries: tries - 1 });
     if (settlement.fate === 'settled') followPage(model, site, settlement);
+    if (settlement.to) moves.push([settlement.to, { link, tries: tries - 1 }]);
     return true;
   });
+  // When all leases of the batch have ended.
+  for (const [to, waiting] of moves) followMove(model, to, waiting);
+  return kept;
+};
+
+const followMove = (model: Model, to: Destination, { link, tries }: ModelSite['queue'][number]): void => {
+  const known = model.sites.get(to.queue);
+  const fresh = { name: to.queue, setAside: null, pace: to.pace, visited: true, pages: 0, queue: [], lease: null };
+  const queue: ModelSite = known ?? fresh;
+  model.sites.set(to.queue, queue);
+  if (!known || to.isNews) {
+    queue.pace = to.pace;
+    // One that is under visit is told by the end of that visit.
+    if (!queue.lease) queue.setAside = to.parked ? 'parked' : null;
+  }
+  const moved = { link: { ...link, site: to.queue }, tries };
+  if (to.first) queue.queue.unshift(moved);
+  else queue.queue.push(moved);
+};
 
 const followPage = (model: Model, site: ModelSite, { page, records }: Settlement): void => {
   assert.ok(page);
@@ -245,7 +270,7 @@ export const checkCounts = (model: Model, census: Census): void => {
       parked: links(inState('parked')),
       held: links(inState('held')),
       pages: pagesOf(model),
-      sites: { known: model.sites.size, parked: inState('parked').length, held: inState('held').length },
+      sites: { known: sitesKnown(model), parked: inState('parked').length, held: inState('held').length },
       settled: byOutcome,
       forgotten: model.forgotten,
       archivedBytes: model.archivedBytes,

@@ -10,6 +10,7 @@ import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
 import { isArchived } from '../../src/model/page.ts';
 import type { Settlement } from '../../src/model/settlement.ts';
 import type { Visit } from '../../src/model/visit.ts';
+import { isOriginQueue, originQueue, siteOfQueue } from '../../src/url/origin-queue.ts';
 import {
   checkCensus,
   createModel,
@@ -162,7 +163,11 @@ const settleSome = async (run: RandomRun): Promise<void> => {
   assert.equal(archive.totalBytes(), model.archivedBytes, 'the archive holds what was settled');
 };
 
-const settlementFor = ({ scene: { clock }, dice }: RandomRun, visit: Visit): Settlement => {
+const settlementFor = (run: RandomRun, visit: Visit): Settlement => {
+  const { clock } = run.scene;
+  const { dice } = run;
+  // Nothing of the queue of an origin is settled there: its links go back to their site, or wait on.
+  if (isOriginQueue(visit.site) || dice.below(8) === 0) return movingFor(run, visit);
   const fate = dice.oneOf(['settled', 'settled', 'settled', 'retry', 'returned'] as const);
   const parked = dice.below(12) === 0;
   // Its clock does not outlast the parking, so that all readings of "from now on" agree.
@@ -188,8 +193,26 @@ const settlementFor = ({ scene: { clock }, dice }: RandomRun, visit: Visit): Set
             verdict: 'rules',
             rules: `-/${visit.lease}`,
             crawlDelayMs: null,
+            failures: dice.below(3),
           },
   });
+};
+
+const movingFor = ({ scene: { clock }, dice }: RandomRun, visit: Visit): Settlement => {
+  const isBack = isOriginQueue(visit.site);
+  const queue = isBack
+    ? siteOfQueue(visit.site)
+    : originQueue(visit.site, dice.oneOf([`https://${visit.site}`, `http://old.${visit.site}`]));
+  const parked = !isBack && dice.below(3) === 0;
+  const to = {
+    queue,
+    first: dice.below(2) === 0,
+    pace: paceAfter(visit, { dueAt: clock.now() + (parked ? 0 : dice.below(6_000)), delayMs: RUN_DELAY_MS }),
+    parked,
+    isNews: !isBack && dice.below(2) === 0,
+  };
+  const pace = paceAfter(visit, { dueAt: clock.now() + dice.below(3_000), delayMs: RUN_DELAY_MS, failures: 1 });
+  return settlementOf(visit, { fate: 'returned', page: null, pace, ...(isBack && dice.below(4) === 0 ? {} : { to }) });
 };
 
 const steerOnce = async ({ scene: { store, clock }, model, dice, ended }: RandomRun): Promise<void> => {
@@ -236,7 +259,9 @@ const finish = async (run: RandomRun): Promise<void> => {
     const claimed = await store.claim(asked);
     followClaim(model, { asked, claimed, now: clock.now() });
     if (claimed.visits.length === 0) break;
-    const settlements = claimed.visits.map((visit) => settlementOf(visit, { records: recordsOf(visit.link.url) }));
+    const settlements = claimed.visits.map((visit) =>
+      isOriginQueue(visit.site) ? backToSite(visit) : settlementOf(visit, { records: recordsOf(visit.link.url) }),
+    );
     assert.equal(followSettle(model, settlements).length, settlements.length);
     await store.settle(settlements);
   }
@@ -244,6 +269,11 @@ const finish = async (run: RandomRun): Promise<void> => {
   checkCensus(model, census);
   assert.deepEqual([census.waiting, census.leased, census.parked, census.held], [0, 0, 0, 0]);
   assert.deepEqual(new Set(model.settled.map(({ url }) => url)), model.seen);
+};
+
+const backToSite = (visit: Visit): Settlement => {
+  const to = { queue: siteOfQueue(visit.site), first: true, pace: visit.pace, parked: false, isNews: false };
+  return settlementOf(visit, { fate: 'returned', page: null, to });
 };
 
 const checkPages = async ({ scene, model }: RandomRun): Promise<void> => {

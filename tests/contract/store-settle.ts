@@ -160,6 +160,7 @@ export const settleContract = (it: Behaviour): void => {
       verdict: 'rules',
       rules: '-/private\n+/private/ü',
       crawlDelayMs: null,
+      failures: 2,
     };
     let fetched: RobotsRecord | null = rules;
     const brought: [string, RobotsRecord | null][] = [];
@@ -219,6 +220,7 @@ export const settleContract = (it: Behaviour): void => {
       verdict: 'all',
       rules: '',
       crawlDelayMs: null,
+      failures: 0,
     };
     const stale = [
       settlementOf(a, { records: recordsOf('settled twice'), parked: true, robots }),

@@ -23,6 +23,7 @@ export const robotsOf = (origin: string, changes: Partial<RobotsRecord> = {}): R
   verdict: 'rules',
   rules: '1 -/private\n2 +/ü"\\',
   crawlDelayMs: 1_500,
+  failures: 3,
   ...changes,
 });
 

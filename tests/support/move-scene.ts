@@ -62,6 +62,7 @@ const fillRest = async (store: SqliteStore): Promise<void> => {
       verdict: 'rules',
       rules: '1-/private\n2+/',
       crawlDelayMs: 1_500,
+      failures: 0,
     },
     pace: { dueAt: 1_234.5, delayMs: 7_000, crawlDelayMs: 1_500, responseMs: 12.25, failures: 0 },
   });

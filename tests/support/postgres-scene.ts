@@ -141,6 +141,7 @@ export const randomSettlement = (visit: Visit, now: number): Settlement => {
             verdict: 'rules',
             rules: `1 -/${visit.lease}\n2 +/"\\`,
             crawlDelayMs: [null, 1_500][randomInt(2)]!,
+            failures: randomInt(3),
           },
   });
 };

@@ -60,5 +60,5 @@ export const HOUR_MS = 3_600_000;
 /** The rules of a robots.txt that was read just now. */
 export const robotsRead = (origin: string, text: string, now: number): RobotsRecord => {
   const { verdict, rules, crawlDelayMs } = parseRobots(text, 'gossamer');
-  return { origin, verdict, rules, crawlDelayMs, fetchedAt: now, expiresAt: now + 24 * HOUR_MS };
+  return { origin, verdict, rules, crawlDelayMs, failures: 0, fetchedAt: now, expiresAt: now + 24 * HOUR_MS };
 };

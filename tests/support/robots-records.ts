@@ -5,7 +5,7 @@ import { parseRobots } from '../../src/politeness/robots.ts';
 
 export const recordOf = (text: string): RobotsRecord => {
   const { verdict, rules, crawlDelayMs } = parseRobots(text, 'Gossamer');
-  return { origin: 'https://example.org', fetchedAt: 0, expiresAt: 1, verdict, rules, crawlDelayMs };
+  return { origin: 'https://example.org', fetchedAt: 0, expiresAt: 1, verdict, rules, crawlDelayMs, failures: 0 };
 };
 /** Rules as a store keeps them. */
 export const written = (rules: string): RobotsRecord => ({
@@ -15,4 +15,5 @@ export const written = (rules: string): RobotsRecord => ({
   verdict: 'rules',
   rules,
   crawlDelayMs: null,
+  failures: 0,
 });

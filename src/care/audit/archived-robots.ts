@@ -225,6 +225,7 @@ export const recordOf = ({ origin, at, verdict, crawlDelayMs, rules, place, toke
   origin,
   fetchedAt: at,
   expiresAt: at,
+  failures: 0,
   verdict,
   crawlDelayMs,
   rules: rules ?? parseRobots(textAt(place), token).rules,

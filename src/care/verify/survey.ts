@@ -14,6 +14,7 @@ import { knownTotal, type Census } from '../../model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import { isArchived } from '../../model/page.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
+import { isOriginQueue } from '../../url/origin-queue.ts';
 import { shardOf } from '../../url/shard.ts';
 
 /** Something that is not as it should be. */
@@ -222,7 +223,7 @@ const meetPage = (
 const judgeSite = (findings: Findings, { found, waiting }: OpenSite): void => {
   const { faults } = findings;
   const { site, state, leased } = found;
-  count(findings, 'sites');
+  if (!isOriginQueue(site)) count(findings, 'sites');
   findings.pagesSaid += found.pages;
   switch (state) {
     case 'parked':

@@ -8,6 +8,7 @@ import type { PageRow } from '../../model/page.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import type { Pace } from '../../model/visit.ts';
 import type { Waiting } from '../../model/waiting.ts';
+import { isOriginQueue } from '../../url/origin-queue.ts';
 import { shardOf } from '../../url/shard.ts';
 
 export interface Lease extends Waiting {
@@ -109,7 +110,11 @@ export const census = (state: MemoryState, now: number): Census => {
     settled: { ...state.settled },
     forgotten: state.forgotten,
     pages: state.answered,
-    sites: { known: sites.length, parked: inState('parked').length, held: inState('held').length },
+    sites: {
+      known: sites.filter(({ name }) => !isOriginQueue(name)).length,
+      parked: inState('parked').length,
+      held: inState('held').length,
+    },
     sitesDue: Math.min(due.length, SITES_DUE_COUNTED_MAX),
     next: next ? { site: next.name, dueAt: next.pace.dueAt, failures: next.pace.failures } : null,
     changes: state.changes,

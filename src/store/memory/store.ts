@@ -8,7 +8,7 @@ import { unansweredPage } from '../../model/unanswered-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Link } from '../../model/link.ts';
 import { NO_PLACE, type PageRow } from '../../model/page.ts';
-import type { Settlement } from '../../model/settlement.ts';
+import type { Destination, Settlement } from '../../model/settlement.ts';
 import type { Visit } from '../../model/visit.ts';
 import type { Waiting } from '../../model/waiting.ts';
 import { appendKept, keptBytes, placeOf, type Begin } from '../kept.ts';
@@ -141,7 +141,11 @@ const settle = (
   }
   // Archive first: if it throws, nothing has changed and every lease is still in force.
   const places = appendRecords(archive, [...accepted.values()]);
+  const moves = accepted.entries().flatMap(([{ lease }, { to }]) => (to && lease ? [[to, lease] as const] : []));
+  const moved = [...moves];
   for (const [site, settlement] of accepted) endLease(state, site, { settlement, at: places.get(settlement)! });
+  // When all leases of the batch have ended: the other queue may have been one of them.
+  for (const [to, { link, tries }] of moved) moveTo(state, to, { link, tries: tries - 1 });
   if (accepted.size > 0) state.changes++;
   if (places.size > 0) state.end = archive.end();
   const settled = new Set(accepted.values());
@@ -177,11 +181,24 @@ const endLease = (state: MemoryState, site: Site, { settlement, at }: Ending): v
       site.queue.push({ link, tries });
       return;
     case 'returned':
-      site.queue.unshift({ link, tries: tries - 1 });
+      if (!settlement.to) site.queue.unshift({ link, tries: tries - 1 });
       return;
     case 'settled':
       if (settlement.page) writePage(state, site, { ...settlement.page, ...placeOf(settlement, at) });
   }
+};
+
+const moveTo = (state: MemoryState, to: Destination, { link, tries }: Waiting): void => {
+  const isNew = !state.sites.has(to.queue);
+  const queue = siteOf(state, to.queue, 0);
+  if (isNew || to.isNews) {
+    queue.pace = to.pace;
+    // One that is under visit is told by the end of that visit.
+    if (!queue.lease) queue.setAside = to.parked ? 'parked' : null;
+  }
+  const moved = { link: { ...link, site: to.queue }, tries };
+  if (to.first) queue.queue.unshift(moved);
+  else queue.queue.push(moved);
 };
 
 const writePage = (state: MemoryState, site: Site, page: PageRow): void => {

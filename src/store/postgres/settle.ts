@@ -5,7 +5,7 @@ import { settledOf, type Settled } from '../../contract/store.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import type { PageRow } from '../../model/page.ts';
-import type { Settlement } from '../../model/settlement.ts';
+import type { Destination, Settlement } from '../../model/settlement.ts';
 import { shardOf } from '../../url/shard.ts';
 import { appendKept, keptBytes, placeOf, type Begin } from '../kept.ts';
 import { storeFault } from './faults.ts';
@@ -71,7 +71,7 @@ const cutBack = (session: Session, end: ArchiveEnd): void => {
 };
 
 const valuesOf = (
-  { member, run, batch, archive, at }: Session,
+  { member, run, batch, archive, shards, at }: Session,
   settlements: readonly Settlement[],
   begins: readonly (Begin | null)[],
 ): Value[] => {
@@ -87,6 +87,8 @@ const valuesOf = (
   });
   counted.pages = answered.reduce((sum, one) => sum + one, 0);
   const robots = new Map(settlements.flatMap(({ robots: one }) => (one ? [[one.origin, one]] : [])));
+  const fates = settlements.map(({ fate, to }) => (to ? 'moved' : fate));
+  const moves = settlements.flatMap(({ to }, i) => (to ? [moveOf(keys[i]!, to, shards)] : []));
   const { file, bytes } = archive.end();
   const paces = PACE.map((part) => arrayOf(settlements.map(({ pace }) => pace[part])));
   return [
@@ -96,16 +98,23 @@ const valuesOf = (
     file,
     bytes,
     settlements.reduce((sum, one) => sum + keptBytes(one).length, 0),
-    arrayOf(keys.filter((_, i) => settlements[i]!.fate === 'returned')),
+    arrayOf(keys.filter((_, i) => fates[i] === 'returned')),
     arrayOf(keys),
     arrayOf(settlements.map(({ lease }) => lease)),
-    textsOf(settlements.map(({ fate }) => fate)),
+    textsOf(fates),
     arrayOf(settlements.map(({ parked }) => parked)),
     arrayOf(answered),
     ...paces,
     pagesJson(pages),
     jsonOf([...robots.values()]),
     jsonOf(counted),
+    moves.length > 0 ? jsonOf(moves) : null,
     at(),
   ];
+};
+
+/** As `settle.sql` reads it. */
+const moveOf = (site: string | bigint, { queue, first, pace, parked, isNews }: Destination, shards: number): object => {
+  const place = { site: String(site), id: String(keyOf(queue)), name: queue, shard: shardOf(queue, shards) };
+  return { ...place, first, parked, isNews, ...pace };
 };

@@ -3,7 +3,7 @@
 import { StoreFault } from '../../contract/fault.ts';
 import { settledOf, type Settled } from '../../contract/store.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
-import type { Settlement } from '../../model/settlement.ts';
+import type { Destination, Settlement } from '../../model/settlement.ts';
 import { shardOf } from '../../url/shard.ts';
 import { appendKept, keptBytes, placeOf, type Begin } from '../kept.ts';
 import { storeFault } from '../sqlite/fault.ts';
@@ -128,8 +128,8 @@ const appendRecords = (archive: Session['archive'], settlements: readonly Settle
 };
 
 /** A settlement as the step reads it: without the texts of its page. */
-const toText = (settlement: Settlement): readonly (string | number)[] => {
-  const { site, lease, fate, pace, parked, robots, page } = settlement;
+const toText = (settlement: Settlement): readonly (string | number | readonly (string | number)[])[] => {
+  const { site, lease, fate, pace, parked, robots, page, to } = settlement;
   const outcome = fate === 'settled' ? page!.outcome : '';
   const { dueAt, delayMs, crawlDelayMs, responseMs, failures } = pace;
   const isAnswered = Object.hasOwn(ANSWERED_OUTCOMES, outcome);
@@ -137,5 +137,12 @@ const toText = (settlement: Settlement): readonly (string | number)[] => {
     ...[site, lease, fate, dueAt, delayMs, crawlDelayMs, responseMs, failures, parked ? 1 : 0],
     ...[outcome, isAnswered ? 1 : 0, keptBytes(settlement).length],
     ...(robots ? [robots.origin, JSON.stringify(robots)] : ['', '']),
+    ...(to ? [destinationText(to)] : []),
   ];
+};
+
+const destinationText = ({ queue, first, pace, parked, isNews }: Destination): readonly (string | number)[] => {
+  const { dueAt, delayMs, crawlDelayMs, responseMs, failures } = pace;
+  const paced = [dueAt, delayMs, crawlDelayMs, responseMs, failures];
+  return [queue, Number(first), ...paced, Number(parked), Number(isNews)];
 };

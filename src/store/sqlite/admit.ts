@@ -9,7 +9,7 @@ import { SITE_STATE } from '../site-state.ts';
 import { putFirst, putLast, type QueueEnds } from './queue.ts';
 import { noteDue, type Session } from './session.ts';
 
-interface SiteRow extends QueueEnds {
+export interface SiteRow extends QueueEnds {
   readonly id: number;
   readonly shard: number;
   state: number;
@@ -76,7 +76,7 @@ const enqueue = (session: Session, { site, links }: Arrivals): void => {
 
 type SiteColumns = readonly [number, number, number, number, number, string, number];
 
-const findSite = ({ sql }: Session, name: string): SiteRow | undefined => {
+export const findSite = ({ sql }: Session, name: string): SiteRow | undefined => {
   const row = sql('SELECT id, shard, state, waiting, due_at, queue, head_at FROM site WHERE name = ?', 'arrays').get(
     name,
   ) as unknown as SiteColumns | undefined;

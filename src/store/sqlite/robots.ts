@@ -4,18 +4,19 @@ import type { RobotsRecord } from '../../model/robots.ts';
 import type { Connection } from './schema.ts';
 import { eachRow, sqlFile } from './statements.ts';
 
-const COLUMNS = 'origin, fetched_at, expires_at, verdict, rules, crawl_delay_ms';
+const COLUMNS = 'origin, fetched_at, expires_at, verdict, rules, crawl_delay_ms, failures';
 const PUT_SQL = sqlFile('put-robots');
 
-type RobotsRow = readonly [string, number, number, RobotsRecord['verdict'], string, number | null];
+type RobotsRow = readonly [string, number, number, RobotsRecord['verdict'], string, number | null, number];
 
-const toRecord = ([origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs]: RobotsRow): RobotsRecord => ({
+const toRecord = ([origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs, failures]: RobotsRow): RobotsRecord => ({
   origin,
   fetchedAt,
   expiresAt,
   verdict,
   rules,
   crawlDelayMs,
+  failures,
 });
 
 /** Null when the rules of this origin were never read. */
@@ -25,8 +26,8 @@ export const readRobots = ({ sql }: Pick<Connection, 'sql'>, origin: string): Ro
 };
 
 export const writeRobots = ({ sql }: Pick<Connection, 'sql'>, robots: RobotsRecord): void => {
-  const { origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs } = robots;
-  sql(PUT_SQL).run(origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs);
+  const { origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs, failures } = robots;
+  sql(PUT_SQL).run(origin, fetchedAt, expiresAt, verdict, rules, crawlDelayMs, failures);
 };
 
 export function* eachRobots({ db }: Connection): Generator<RobotsRecord> {

@@ -8,6 +8,7 @@ import { appendKept, keptBytes, placeOf } from '../kept.ts';
 import { PAGE_FIELDS, PAGE_MARKS, pageValues } from '../page-row.ts';
 import { SITE_STATE } from '../site-state.ts';
 import { readWaiting } from '../waiting-text.ts';
+import { moveLink } from './move-link.ts';
 import { putFirst, putLast, type QueueEnds } from './queue.ts';
 import { writeRobots } from './robots.ts';
 import { noteDue, type Session } from './session.ts';
@@ -49,6 +50,8 @@ export const settle = (session: Session, settlements: readonly Settlement[]): Se
   const places = appendRecords(session, [...kept.keys()]);
   let i = 0;
   for (const [settlement, site] of kept) settleOne(session, { settlement, site, place: places[i++]! });
+  // When all leases of the batch have ended: the other queue may have been one of them.
+  for (const [{ to }, site] of kept) if (to) moveLink(session, to, untried(leasedLink(site)));
   if (kept.size > 0) session.tally.changes++;
   return settledOf(settlements, (one) => kept.has(one));
 };
@@ -90,11 +93,10 @@ const settleOne = (session: Session, { settlement, site, place }: Settling): voi
     case 'retry':
       putLast(session, site, [leasedLink(site)]);
       break;
-    case 'returned': {
-      const { link, tries } = leasedLink(site);
-      putFirst(session, site, [{ link, tries: tries - 1 }]);
+    case 'returned':
+      if (settlement.to) back = 0;
+      else putFirst(session, site, [untried(leasedLink(site))]);
       break;
-    }
     default:
       fate satisfies never;
   }
@@ -123,6 +125,8 @@ const settleOne = (session: Session, { settlement, site, place }: Settling): voi
     tally.sitesParked++;
   } else if (waiting > 0) noteDue(session, site.shard, dueAt);
 };
+
+const untried = ({ link, tries }: Waiting): Waiting => ({ link, tries: tries - 1 });
 
 /** The link under visit, the claim counted. */
 export const leasedLink = ({ name, leased, leased_via }: LeasedSite): Waiting => {

@@ -12,7 +12,7 @@ BEGIN
         FROM @crawl.site k GROUP BY 1
       UNION ALL SELECT CASE k.state WHEN @parked THEN 'sites_parked' ELSE 'sites_held' END, count(*)
         FROM @crawl.site k WHERE k.state IN (@parked, @held) GROUP BY 1
-      UNION ALL SELECT 'sites', count(*) FROM @crawl.site
+      UNION ALL SELECT 'sites', count(*) FROM @crawl.site k WHERE strpos(k.name, ' ') = 0 -- no queues of origins
       UNION ALL SELECT 'pages', sum(k.pages) FROM @crawl.site k
       UNION ALL SELECT 'settled ' || p.outcome, count(*) FROM @crawl.page p GROUP BY p.outcome
     ) AS c(name, n) WHERE c.n > 0;

@@ -5,4 +5,4 @@ CREATE FUNCTION @crawl.pace(_site @crawl.site) RETURNS json LANGUAGE sql STABLE 
 CREATE FUNCTION @crawl.rules(_robots @crawl.robots) RETURNS json LANGUAGE sql STABLE AS
   $$ SELECT json_build_object('origin', _robots.origin, 'fetchedAt', _robots.fetched_at,
     'expiresAt', _robots.expires_at, 'verdict', _robots.verdict, 'rules', _robots.rules,
-    'crawlDelayMs', _robots.crawl_delay_ms) $$;
+    'crawlDelayMs', _robots.crawl_delay_ms, 'failures', _robots.failures) $$;

@@ -5,21 +5,26 @@
 -- _returned                 sites whose link goes back to the head
 -- _site to _failures        the settlements, an array for each of their parts; _answered is 1 or 0
 -- _pages, _robots, _counted as keep_pages, keep_robots and tell take them
+-- _moves                    links that go to another queue (fate `moved`), or null; objects: site, the id, name and shard
+--                           of the queue, first, parked, isNews and the parts of its pace
 CREATE FUNCTION @crawl.settle(_member text, _run bigint, _batch bigint, _file text, _bytes bigint, _archived bigint,
   _returned bigint[], _site bigint[], _lease bigint[], _fate text[], _parked boolean[], _answered int[],
   _due_at float8[], _delay float8[], _crawl_delay float8[], _response float8[], _failures int[],
-  _pages json, _robots json, _counted jsonb, _at float8)
+  _pages json, _robots json, _counted jsonb, _moves json, _at float8)
 RETURNS int[] LANGUAGE plpgsql @settings AS $$
 DECLARE
   now_at float8;
   me record;
   refused int[];
   sums record;
+  moved text[];
+  moved_vias text[];
 BEGIN
   PERFORM @crawl.fence(_member, _run);
   SELECT m.id, m.batch INTO me FROM @crawl.member m WHERE m.name = _member FOR UPDATE;
   IF me.batch >= _batch THEN RETURN NULL; END IF;
-  PERFORM FROM @crawl.site k WHERE k.id = ANY (_site) ORDER BY k.id FOR UPDATE;
+  PERFORM FROM @crawl.site k WHERE k.id = ANY (_site || CASE WHEN _moves IS NULL THEN '{}' ELSE
+    ARRAY(SELECT u.id FROM json_to_recordset(_moves) AS u(id bigint)) END) ORDER BY k.id FOR UPDATE;
   now_at := @crawl.moment(_at);
   SELECT array_agg(u.nth::int) INTO refused FROM unnest(_site, _lease) WITH ORDINALITY AS u(site, lease, nth)
     LEFT JOIN @crawl.site k ON k.id = u.site AND k.state = @leased
@@ -31,9 +36,15 @@ BEGIN
     PERFORM @crawl.put_first(array_agg(k.id), array_agg(@crawl.with_tries(k.leased, @crawl.tries_of(k.leased) - 1)))
       FROM @crawl.site k WHERE k.id = ANY (_returned);
   END IF;
+  IF _moves IS NOT NULL THEN
+    SELECT array_agg(@crawl.with_tries(k.leased, @crawl.tries_of(k.leased) - 1) ORDER BY u.nth),
+        array_agg(k.leased_via ORDER BY u.nth) INTO moved, moved_vias
+      FROM ROWS FROM (json_to_recordset(_moves) AS (site bigint)) WITH ORDINALITY AS u(site, nth)
+      JOIN @crawl.site k ON k.id = u.site;
+  END IF;
   WITH ended AS MATERIALIZED (
     SELECT u.*, k.leased, k.leased_via, k.tail + (u.fate = 'retry')::int AS tail,
-      k.waiting + (u.fate = 'retry')::int AS waiting, (u.fate <> 'settled')::int AS back
+      k.waiting + (u.fate = 'retry')::int AS waiting, (u.fate IN ('retry', 'returned'))::int AS back
     FROM unnest(_site, _fate, _parked, _answered, _due_at, _delay, _crawl_delay, _response, _failures)
       AS u(site, fate, parked, answered, due_at, delay, crawl_delay, response, failures)
     JOIN @crawl.site k ON k.id = u.site
@@ -51,6 +62,8 @@ BEGIN
   SELECT count(*) AS leases, sum(CASE WHEN e.parked THEN e.back - e.waiting ELSE e.back END) AS waiting,
     sum(e.waiting) FILTER (WHERE e.parked) AS parked, count(*) FILTER (WHERE e.parked) AS sites INTO sums FROM ended e;
 
+  -- When all leases of the batch have ended: the other queue may have been one of them.
+  IF _moves IS NOT NULL THEN PERFORM @crawl.move_links(_moves, moved, moved_vias); END IF;
   PERFORM @crawl.keep_pages(me.id, _pages);
   PERFORM @crawl.keep_robots(_robots);
   UPDATE @crawl.member m SET batch = _batch, archive_file = _file, archive_bytes = _bytes, settled_at = now_at

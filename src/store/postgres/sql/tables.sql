@@ -39,7 +39,7 @@ CREATE TABLE @crawl.block (
 
 CREATE TABLE @crawl.robots (
   origin text PRIMARY KEY, fetched_at float8 NOT NULL, expires_at float8 NOT NULL, verdict text NOT NULL,
-  rules text NOT NULL, crawl_delay_ms float8
+  rules text NOT NULL, crawl_delay_ms float8, failures int NOT NULL
 ) WITH (@vacuum);
 
 CREATE TABLE @crawl.seen (print bigint NOT NULL);

@@ -17,19 +17,20 @@ if phase == 'end' then
   redis.call('DEL', filling)
   return { 'done' }
 end
-local given, names = cjson.decode(ARGV[6]), {}
+local given, names, known = cjson.decode(ARGV[6]), {}, 0
 for i, t in ipairs(given.sites) do
   local name, state = t[1], tostring(t[2])
   redis.call('HSET', tag .. 'site:' .. name, 's', state, 'w', 0, 'p', t[3],
     'd', num(t[4]), 'e', num(t[5]), 'c', num(t[6]), 'r', num(t[7]), 'f', t[8], 'o', 0)
   names[i] = name
+  if not string.find(name, ' ', 1, true) then known = known + 1 end -- the queue of an origin is no site
   if state == PARKED or state == HELD then
     redis.call('SADD', state == PARKED and parked or held, name)
     add(state == PARKED and 'sitesParked' or 'sitesHeld', 1)
   end
 end
 many('RPUSH', sites, names)
-add('sites', #names)
+add('sites', known)
 for i = 1, #given.runs, 3 do
   local name, via = given.runs[i], given.runs[i + 1]
   if name ~= site then

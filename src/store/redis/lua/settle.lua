@@ -4,10 +4,10 @@
 -- keys: count due lease leased parked robots batch
 -- args: number of the batch; JSON: settlements, each a list: site, lease, fate, dueAt, delay, crawl delay, response
 --       time, failures, 1 if parked, outcome (empty if not settled), 1 if a server answered, bytes archived, origin and
---       its rules (empty for none)
+--       its rules (empty for none), another queue that the link goes to, as `move` takes it (nothing for none)
 -- answer: the next moments; the numbers (from 1) of those that were refused, or -1 for a batch older than the last;
 --         queues that grew at their end, each: site, elements, links
--- uses: many counters moments queue lease
+-- uses: many counters moments queue lease move
 local number, grown = tonumber(ARGV[4]), {}
 local last, answer = string.match(redis.call('HGET', batch, member) or '0 ', '^(%d+) (.*)$')
 if tonumber(last) > number then answer = '-1' end
@@ -15,7 +15,7 @@ if tonumber(last) < number then
   local settlements, sites = cjson.decode(ARGV[5]), {}
   for i, t in ipairs(settlements) do sites[i] = t[1] end
   local leases = readMany(leased, sites)
-  local refused, ended, dueAgain, rules = {}, {}, {}, {}
+  local refused, ended, dueAgain, rules, moves = {}, {}, {}, {}, {}
   for i, t in ipairs(settlements) do
     local site, fate, isParked = t[1], t[3], t[9] == 1
     local l = readLease(leases[i])
@@ -34,6 +34,8 @@ if tonumber(last) < number then
           p = p + 1
           add('pages', 1)
         end
+      elseif t[15] then
+        moves[#moves + 1] = { t[15], elementOf(countTry(l.text, -1), l.via) }
       else
         w = w + 1
         add('waiting', 1)
@@ -66,6 +68,12 @@ if tonumber(last) < number then
   many('ZREM', lease, ended)
   many('ZADD', due, dueAgain)
   many('HSET', robots, rules)
+  -- when all leases of the batch have ended: the other queue may have been one of them
+  for _, move in ipairs(moves) do
+    local to, element = move[1], move[2]
+    local w = moveLink(to, element)
+    if to[2] ~= 1 then grown[#grown + 1] = { to[1], redis.call('LLEN', queueOf(to[1])), w } end
+  end
   add('leased', -#ended)
   if #ended > 0 then add('changes', 1) end
   answer = table.concat(refused, ',')

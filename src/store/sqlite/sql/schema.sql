@@ -10,6 +10,8 @@
 -- `site.state` is a number of src/store/site-state.ts: 0 waiting, 1 leased, 2 parked, 3 held, 4 idle. Whether a link
 -- waits is a state of its own, because a partial index over the counter would be written for every link that is added.
 --
+-- A site is also the queue of an origin in trouble (src/url/origin-queue.ts): only such a one is ever parked.
+--
 -- `seen` is a log of fingerprints, one row per transaction; the table in memory is its index.
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
@@ -42,7 +44,7 @@ CREATE TABLE block (id INTEGER PRIMARY KEY, read_to INTEGER NOT NULL, via TEXT N
 
 CREATE TABLE robots (
   origin TEXT PRIMARY KEY, fetched_at REAL NOT NULL, expires_at REAL NOT NULL,
-  verdict TEXT NOT NULL, rules TEXT NOT NULL, crawl_delay_ms REAL
+  verdict TEXT NOT NULL, rules TEXT NOT NULL, crawl_delay_ms REAL, failures INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE seen (id INTEGER PRIMARY KEY, fingerprints BLOB NOT NULL) STRICT;
