@@ -20,6 +20,9 @@ export interface FetchModel {
 const TIMEOUT_MS = 30_000;
 const RETRY_AFTER_S = 120;
 const FLAKY_PERCENT = 20;
+/** An origin that flaps is down for the first of so many minutes. */
+const FLAP_MS = 60_000;
+const FLAP_EVERY = 5;
 
 export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Witness): FetchModel => {
   /** How often a page was requested: the only state, and only for pages that need it. */
@@ -42,13 +45,13 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
         detail: 'model',
       });
       if (signal.aborted) return failed('aborted', false, true);
-      const name = new URL(url).hostname;
-      const site = web.siteNamed(name);
-      if (site.health === 'dead') {
+      const site = web.siteNamed(new URL(url).hostname);
+      const health = web.originHealth(url);
+      if (site.health === 'dead' || health === 'gone') {
         await clock.sleep(site.latencyMs, signal);
-        return signal.aborted ? failed('aborted', false, true) : failed('dns', false);
+        return signal.aborted ? failed('aborted', false, true) : failed(health === 'gone' ? 'no-name' : 'dns', false);
       }
-      const seen = witness.arrives({ site: name, url, at: startedAt });
+      const seen = witness.arrives({ site: site.name, url, at: startedAt });
       const drop = (): void => seen.dropped(clock.now());
       open.add(drop);
       const n = requests++;
@@ -61,6 +64,10 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
       if (signal.aborted) {
         seen.dropped(clock.now());
         return failed('aborted', true, true);
+      }
+      if (health === 'down' || (health === 'flapping' && Math.floor(startedAt / FLAP_MS) % FLAP_EVERY === 0)) {
+        seen.dropped(clock.now());
+        return failed('refused', true);
       }
       if (hangs) {
         seen.dropped(clock.now());
@@ -98,7 +105,7 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
     });
     if (url.endsWith('/robots.txt')) {
       const site = web.siteNamed(new URL(url).hostname);
-      if (site.health === 'robots-500') return respond(503);
+      if (site.health === 'robots-500' || web.originHealth(url) === 'robots-500') return respond(503);
       return respond(site.robots ? 200 : 404);
     }
     const page = web.page(url);

@@ -5,7 +5,7 @@ import { knownTotal, settledTotal } from '../../src/model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
 import { isArchived, type WarcPlace } from '../../src/model/page.ts';
 import type { Holding } from './holding.ts';
-import { INDEX_PATH, type ModelSite, type ModelWeb } from './web.ts';
+import { INDEX_PATH, type ModelWeb } from './web.ts';
 
 export interface Evidence {
   readonly web: ModelWeb;
@@ -87,8 +87,9 @@ export const judge = ({
   }
   for (const url of stateOf.keys()) {
     const site = web.siteNamed(new URL(url).hostname);
-    if (site.health === 'sound' && !webFaults && !canBeParked(web, site))
-      accuse(`${url} is parked, though its site is sound`);
+    const health = web.originHealth(url);
+    if (site.health === 'sound' && (health === 'sound' || health === 'flapping') && !webFaults)
+      accuse(`${url} is parked, though its origin is sound`);
   }
 
   // One archive record per page, and none besides.
@@ -105,23 +106,14 @@ export const judge = ({
   return broken;
 };
 
-/**
- * Three pages that fail on each of their tries, the last of the queue, are more failures in a row than a site may have.
- */
-const canBeParked = (web: ModelWeb, site: ModelSite): boolean => {
-  let failing = 0;
-  for (let n = 1; n < site.pages; n++) {
-    const kind = web.page(`http://${site.name}/p/${n}`)?.kind;
-    if (kind === 'broken' || kind === 'hangs' || kind === 'busy-once') failing++;
-  }
-  return failing >= 3;
-};
-
 const rightOutcomes = (web: ModelWeb, url: string, deaths: number): string[] => {
   const page = web.page(url);
   const site = web.siteNamed(new URL(url).hostname);
   const gaveUp = deaths >= 8 ? ['gave-up'] : []; // CLAIMS_MAX: fewer deaths never cost an innocent link
   const hung = ['failed-answer-timeout', 'failed-reset', ...gaveUp];
+  const health = web.originHealth(url);
+  // Nothing is settled as failed that was never asked for.
+  if (health !== 'sound' && health !== 'flapping') return gaveUp;
   if (site.health === 'flaky')
     return [
       'fetched',

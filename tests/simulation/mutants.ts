@@ -80,11 +80,39 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'store-slower-than-lease',
     edits: [
       edit(
-        'visit/visit.ts',
+        'visit/deadline.ts',
         '  if (leaseUntil === null) return {',
         '  if (leaseUntil === null || leaseUntil > 0) return {',
       ),
     ],
+  },
+  {
+    name: 'trouble of one origin counts for its site',
+    edits: [edit('visit/visit.ts', '    parked: false,\n', '    parked: end.to?.parked ?? false,\n')],
+  },
+  {
+    name: 'an origin in trouble is asked under a lease of its own',
+    edits: [
+      edit(
+        'visit/visit.ts',
+        '  if (isOriginQueue(leased.site)) {',
+        '  if (isOriginQueue(leased.site) && leased.robots && waits(leased.robots, leased.claimedAt)) {',
+      ),
+    ],
+  },
+  {
+    name: 'links of an origin that answers again stay where they are',
+    edits: [
+      edit(
+        'visit/trouble.ts',
+        'return { ...rest({ dueAt: claimedAt, failures: 0 }), to: toSite(false) };',
+        'return rest({ dueAt: claimedAt + 60_000 });',
+      ),
+    ],
+  },
+  {
+    name: 'a link that is set aside is written into no queue',
+    edits: [edit('store/sqlite/settle.ts', 'if (to) moveLink(session, to, untried(leasedLink(site)));', '')],
   },
   {
     name: 'the clock of a site moves at its settlement instead of its claim',
@@ -257,11 +285,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a link that is given back is put into no queue: it is lost',
     edits: [
-      edit(
-        'store/sqlite/settle.ts',
-        '      putFirst(session, site, [{ link, tries: tries - 1 }]);\n      break;',
-        '      back = 0;\n      break;',
-      ),
+      edit('store/sqlite/settle.ts', 'else putFirst(session, site, [untried(leasedLink(site))]);', 'else back = 0;'),
     ],
   },
   {
@@ -272,7 +296,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'who stood still past its lease goes on as if it had it',
     seed: 12,
     fault: 'process-stands-still',
-    edits: [edit('visit/visit.ts', '    if (clock.now() >= until) over.abort();\n', '')],
+    edits: [edit('visit/deadline.ts', '    if (clock.now() >= until) over.abort();\n', '')],
   },
   {
     name: 'Redis accepts a stale lease',

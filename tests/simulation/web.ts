@@ -4,6 +4,8 @@
  * Sites are few large and many small. Pages of a site are a tree, and most have that one in-link only, because
  * redundant links hide lost ones; cross links lead to every third page. Some children are reached through a
  * redirect alone. What is odd stands on leaves, so that it hides nothing behind it.
+ *
+ * Some sites have other origins, most of them dead; links to these stand before all others, also on another site.
  */
 
 import { diceFor, mix } from '../../src/world/random.ts';
@@ -25,6 +27,12 @@ export interface WebPlan {
 
 /** What is wrong with a whole site. */
 export type Health = 'sound' | 'dead' | 'robots-500' | 'flaky';
+
+/**
+ * What is wrong with one origin: nothing; its name does not exist; nobody listens there; its robots.txt fails; or it is
+ * down for a minute now and then.
+ */
+export type OriginHealth = 'sound' | 'gone' | 'down' | 'robots-500' | 'flapping';
 
 export interface ModelSite {
   readonly index: number;
@@ -60,11 +68,24 @@ export interface ModelWeb {
   readonly plan: WebPlan;
   readonly seeds: readonly string[];
   site(index: number): ModelSite;
-  siteNamed(name: string): ModelSite;
+  /** The site of a host. */
+  siteNamed(host: string): ModelSite;
+  originHealth(url: string): OriginHealth;
   /** Null for a URL that is not of this web. */
   page(url: string): ModelPage | null;
 }
 
+/** One in so many sites has other origins. */
+const SITES_PER_ORIGINS = 3;
+/** By what their addresses begin with. */
+const ORIGINS: Readonly<Record<string, OriginHealth>> = {
+  'http://gone.': 'gone',
+  'http://down.': 'down',
+  'http://odd.': 'robots-500',
+  'http://flap.': 'flapping',
+  'https://': 'down',
+};
+const ORIGIN_PAGES = 3;
 const CHILDREN = 4;
 const PARTS = 3;
 const PART_PAGES = 3;
@@ -104,11 +125,20 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
     return `${origin(of.index)}/${viaRedirect ? 'r' : 'p'}/${number}`;
   };
 
+  const originLinks = (index: number): string[] =>
+    mix(plan.seed ^ 0x5bd1e995, index) % SITES_PER_ORIGINS > 0
+      ? []
+      : Object.keys(ORIGINS).flatMap((begin) =>
+          Array.from({ length: ORIGIN_PAGES }, (_, n) => `${begin}s${index}.example/side/${n}`),
+        );
+
   const linksOf = (of: ModelSite, number: number): string[] => {
     const hrefs: string[] = [];
     for (let child = number * CHILDREN + 1; child <= number * CHILDREN + CHILDREN && child < of.pages; child++)
       hrefs.push(hrefOf(of, child));
     if (number === 0) {
+      // Those of the next site: whoever mistypes an address must not harm it.
+      hrefs.unshift(...originLinks(of.index), ...(of.index + 1 < plan.sites ? originLinks(of.index + 1) : []));
       // Sites are a tree too: the front page of one is linked from one other only.
       const first = plan.seedSites + of.index * SITE_CHILDREN;
       for (let next = first; next < first + SITE_CHILDREN && next < plan.sites; next++) hrefs.push(`${origin(next)}/`);
@@ -143,6 +173,8 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
     return only !== undefined && Number(only) < PARTS * PART_PAGES ? { kind: 'plain', target: '', hrefs: [] } : null;
   };
 
+  const SIDE_FORM = /^(https:\/\/|http:\/\/(?:gone|down|odd|flap)\.)s\d+\.example\//;
+  const SIDE_PAGE = /\/side\/\d$/;
   const FORM = /^http:\/\/s(\d+)\.example\/(?:(p|r|private)\/(\d+))?$/;
   const SITEMAP_FORM = /^(http:\/\/s\d+\.example)\/(.+)$/;
 
@@ -150,8 +182,10 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
     plan,
     seeds: Array.from({ length: Math.min(plan.seedSites, plan.sites) }, (_, i) => `${origin(i)}/`),
     site,
-    siteNamed: (name) => site(Number(name.slice(1, name.indexOf('.')))),
+    siteNamed: (host) => site(Number(/s(\d+)\.example$/.exec(host)![1])),
+    originHealth: (url) => ORIGINS[SIDE_FORM.exec(url)?.[1] ?? ''] ?? 'sound',
     page: (url) => {
+      if (SIDE_FORM.test(url)) return SIDE_PAGE.test(url) ? { kind: 'plain', target: '', hrefs: [] } : null;
       const found = FORM.exec(url);
       if (!found) {
         const [, site, path] = (plan.sitemaps && SITEMAP_FORM.exec(url)) || [];

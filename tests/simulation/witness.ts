@@ -39,7 +39,8 @@ interface SiteRecord {
   open: number;
   /** The last request was for a robots.txt, and nothing followed it yet. */
   afterRobots: boolean;
-  robotsAt: number;
+  /** When the rules of an origin were read. */
+  readonly robotsAt: Map<string, number>;
   told: Told;
   /** The part of it that the store has. */
   binding: Told;
@@ -65,7 +66,7 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
         visitAt: -Infinity,
         open: 0,
         afterRobots: false,
-        robotsAt: -Infinity,
+        robotsAt: new Map(),
         told: nothing,
         binding: nothing,
       };
@@ -106,7 +107,8 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
         record.told = record.binding; // what the visit before learned and did not keep is gone
       }
       if (!isRobots) {
-        if (at - record.robotsAt > DAY_MS) accuse(`${url} was fetched without fresh robots rules`);
+        if (at - (record.robotsAt.get(new URL(url).origin) ?? -Infinity) > DAY_MS)
+          accuse(`${url} was fetched without fresh robots rules`);
         if (web.page(url)?.kind === 'private' && web.siteNamed(site).robots)
           accuse(`${url} is forbidden by robots.txt`);
       }
@@ -131,7 +133,7 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
                 : record.told.crawlDelayMs,
           };
           if (!isRobots || !robotsKnown) return;
-          record.robotsAt = endedAt;
+          record.robotsAt.set(new URL(url).origin, endedAt);
           record.afterRobots = true;
         },
         dropped: () => void end(),
