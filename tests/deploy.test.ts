@@ -162,7 +162,7 @@ test('the service resumes after a fault and a kill, and leaves finished, stopped
       .filter((code) => !rests.has(code)),
     [1],
   );
-  assert.deepEqual(codesIn('SuccessExitStatus'), [3, 130]);
+  assert.deepEqual(codesIn('SuccessExitStatus'), [3, 5, 130]);
 });
 
 test('the service stops with the signal that stops in order, and waits longer than a request may take', () => {

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lastFailure } from '../src/results/all-pages.ts';
 import { OPEN_REASONS } from '../src/results/explain/reasons.ts';
 import type { RobotsRecord } from '../src/model/robots.ts';
+import { asideOf } from '../src/visit/trouble.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, paceAfter, settlementOf } from './contract/store-scene.ts';
-import { HOUR_MS, onReadingScene, robotsRead } from './support/reading-scene.ts';
+import { HOUR_MS, onReadingScene, robotsRead, type ReadingScene } from './support/reading-scene.ts';
 
 import { assertReason, explained, settleNext } from './support/explain-scene.ts';
 
@@ -153,75 +153,84 @@ test('a link whose site is in trouble is told the failures, and the time of the 
     const trouble = assertReason(
       await explain('https://a.example/1'),
       'in-trouble',
-      /its site a\.example, which failed 2 times in a row, is visited again in 40s .*; at 6 failures it is parked\. 1 link is before it/,
+      /its site a\.example, where pages failed 2 times in a row, is visited again in 40s .*\. 1 link is before it/,
     );
     assert.equal(trouble.visitAt, clock.now() + 40_000 + DELAY_MS);
-    assert.ok(
-      trouble.notes.includes(
-        'robots.txt of https://a.example could not be read so far, and until it is, no page there is requested',
-      ),
-    );
   }));
 
-test('a link whose site is in trouble because of a robots.txt is told so, also when that of another origin of the site is to blame', () =>
-  onReadingScene(async ({ store, clock, explain }) => {
-    await store.admit([link('www.a.example/1', { site: 'a.example' }), ...linksOf('a.example', 2)]);
-    const unread = (cause: string, at: number): RobotsRecord => ({
-      origin: 'https://www.a.example',
-      fetchedAt: at,
-      expiresAt: 0,
-      verdict: 'trouble',
-      rules: cause,
-      crawlDelayMs: null,
-      failures: 1,
-    });
-    const fail = async (cause: string): Promise<void> => {
-      const visit = await claimOne(store);
-      await store.settle([
-        settlementOf(visit, {
-          fate: 'returned',
-          robots: unread(cause, clock.now()),
-          pace: paceAfter(visit, { failures: visit.pace.failures + 1, dueAt: clock.now() + 1_000 }),
-        }),
-      ]);
-      clock.advance(1_000);
-    };
-    await fail('503');
-    const own = assertReason(await explain('https://www.a.example/1'), 'in-trouble', /failed once/);
-    assert.deepEqual(own.notes, [
-      'the last failure on record: robots.txt of https://www.a.example answered 503, on 2026-01-01 00:00:00 UTC; until it can be read, no page there is requested',
-    ]);
-    assert.equal(own.robots, null, 'nothing is known of its rules');
-    await fail('dns');
-    const other = assertReason(await explain('https://a.example/2'), 'in-trouble', /failed 2 times/);
-    assert.deepEqual(other.notes, [
-      'the last failure on record: robots.txt of https://www.a.example was not to be had (the host name has no address, or the name servers did not answer), on 2026-01-01 00:00:01 UTC; until it can be read, no page there is requested',
-    ]);
-  }));
+const ORIGIN = 'https://old.a.example';
 
-test('a parked link is told the failures of its site, the last one on record, and the command that brings it back', () =>
+/** The record of an origin in trouble, and a visit that puts its link aside. */
+const putAside = async (
+  { store, clock }: ReadingScene,
+  changes: Partial<RobotsRecord> & { readonly isNews?: boolean } = {},
+): Promise<void> => {
+  const visit = await claimOne(store);
+  const { isNews = true, ...changed } = changes;
+  const record: RobotsRecord = {
+    origin: ORIGIN,
+    fetchedAt: clock.now(),
+    expiresAt: clock.now() + 60_000,
+    verdict: 'trouble',
+    rules: '503',
+    crawlDelayMs: null,
+    failures: 1,
+    ...changed,
+  };
+  await store.settle([
+    settlementOf(visit, { fate: 'returned', page: null, robots: record, to: asideOf(visit, record, isNews) }),
+  ]);
+};
+
+test('a link whose origin is in trouble is told so, and one of another origin of its site is not', () =>
   onReadingScene(async (scene) => {
-    const { store, clock, explain, dir } = scene;
-    await store.admit(linksOf('a.example', 4));
-    await settleNext(scene, {}, { outcome: 'failed-reset', status: null, time: Date.UTC(2026, 0, 1) });
-    assert.equal((await lastFailure(scene.crawl, 'a.example'))?.outcome, 'failed-reset');
-    clock.advance(DELAY_MS);
-    await settleNext(scene, {}, { outcome: 'server-error', status: 503, time: Date.UTC(2026, 0, 2) });
-    clock.advance(DELAY_MS);
-    const visit = await claimOne(store);
-    await store.settle([settlementOf(visit, { fate: 'retry', parked: true, pace: paceAfter(visit, { failures: 6 }) })]);
+    const { store, explain } = scene;
+    await store.admit([link('old.a.example/1', { site: 'a.example' }), ...linksOf('a.example', 2)]);
+    await putAside(scene);
+    const own = assertReason(
+      await explain(`${ORIGIN}/1`),
+      'in-trouble',
+      /https:\/\/old\.a\.example, which failed once, is asked again in 1m .*; at 6 failures it is parked/,
+    );
+    assert.deepEqual([own.state, own.view?.site?.waiting, own.robots], ['waiting', 1, null]);
+    assert.deepEqual(own.notes, [
+      'https://old.a.example was last asked on 2026-01-01 00:00:00 UTC: it answered 503; until it answers, no page there is requested, and other origins of its site go on',
+    ]);
+    assertReason(await explain('https://a.example/2'), 'waiting', /its site a\.example may be visited/);
+  }));
+
+test('a parked link is told the failures of its origin, their cause, and the command that brings it back', () =>
+  onReadingScene(async (scene) => {
+    const { store, explain, dir } = scene;
+    await store.admit([
+      link('old.a.example/1', { site: 'a.example' }),
+      link('old.a.example/2', { site: 'a.example' }),
+      ...linksOf('a.example', 2),
+    ]);
+    await putAside(scene, { verdict: 'parked', rules: 'refused', failures: 6, expiresAt: 0 });
     const parked = assertReason(
-      await explain('https://a.example/4'),
+      await explain(`${ORIGIN}/1`),
       'parked',
-      /its site a\.example failed 6 times in a row, and --park-after is 6/,
+      /https:\/\/old\.a\.example failed 6 times in a row, and --park-after is 6\. The last time, the connection was refused/,
     );
     assert.deepEqual([parked.state, parked.visitAt], ['parked', null]);
     assert.deepEqual(parked.advice, [`gossamer resume ${dir} --retry-parked`]);
-    assert.deepEqual(parked.notes, [
-      'the last failure on record: https://a.example/2, server-error 503, on 2026-01-02 00:00:00 UTC',
-    ]);
+    const behind = await explain(`${ORIGIN}/2`);
+    assert.deepEqual([behind.state, behind.reason], ['waiting', 'parked'], 'it is not put aside yet, but will be');
     await store.steer([{ kind: 'retry-parked' }]);
-    assert.equal((await explain('https://a.example/4')).reason, 'waiting');
+    assert.equal((await explain(`${ORIGIN}/1`)).state, 'waiting');
+  }));
+
+test('a link of a host that does not exist is told so', () =>
+  onReadingScene(async (scene) => {
+    const { store, explain } = scene;
+    await store.admit([link('old.a.example/1', { site: 'a.example' })]);
+    await putAside(scene, { verdict: 'parked', rules: 'no-name', failures: 1, expiresAt: 0 });
+    assertReason(
+      await explain(`${ORIGIN}/1`),
+      'parked',
+      /https:\/\/old\.a\.example cannot be asked, because the host name does not exist, or has no address/,
+    );
   }));
 
 test('a link over the budget of its site is held, also before the site is claimed again', () =>

@@ -247,7 +247,7 @@ test('a time to live has a floor and a ceiling', async () => {
 test('a name without A records is asked for AAAA, a name that does not exist is not', async () => {
   await asking({ 'six.test': { aaaa: ['20010db8000000000000000000000001'] } }, async ({ find, server }) => {
     assert.deepEqual(await find('six.test'), { kind: 'found', addresses: ['2001:db8::1'] });
-    assert.deepEqual(await find('none.test'), { kind: 'missing', detail: 'ENOTFOUND' });
+    assert.deepEqual(await find('none.test'), { kind: 'missing', detail: 'ENOTFOUND', isGone: true });
     assert.deepEqual(server.questions, ['A six.test', 'AAAA six.test', 'A none.test']);
   });
 });
@@ -320,7 +320,7 @@ test('of a host with private and public addresses only the public ones are diall
       const open = place.fetcher({ nameServers: [names.address] });
       assert.equal(textOf(await open.fetch(requestFor(`http://mixed.test:${server.port}/`))), 'here');
       const missing = failed(await open.fetch(requestFor('http://none.test/')));
-      assert.deepEqual([missing.cause, missing.detail, missing.startedAt], ['dns', 'ENOTFOUND', null]);
+      assert.deepEqual([missing.cause, missing.detail, missing.startedAt], ['no-name', 'ENOTFOUND', null]);
       const hurried = place.fetcher({ nameServers: [names.address], connectTimeoutMs: 300 });
       assert.equal(failed(await hurried.fetch(requestFor('http://mute.test/'))).cause, 'dns');
     });

@@ -19,6 +19,7 @@ export const EXIT_CODES = {
   2: 'wrong use: a sentence says what to do, and nothing was changed',
   3: 'stopped by Ctrl-C or SIGTERM, in order; it can be resumed; for export: nothing was written to its file',
   4: 'stopped because the disk is full or below --disk-reserve; it can be resumed',
+  5: 'finished, but the origin of a seed could not be reached and is parked; "gossamer resume DIR --retry-parked" asks again',
   130: 'stopped at once by a second Ctrl-C; it can be resumed',
 } as const;
 

@@ -3,6 +3,7 @@
 import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
+import { originOfQueue } from '../url/origin-queue.ts';
 import { errorsOf, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { bold, cyan, dim, green, red } from './terminal.ts';
 
@@ -40,7 +41,7 @@ const row = (name: string, text: string): string => `  ${dim(name.padEnd(7))} ${
 const rate = (perSecond: number): string => `${perSecond >= 10 ? writeCount(perSecond) : perSecond.toFixed(1)}/s`;
 
 const aside = ({ parked, held, sites }: Census): string =>
-  `${parked > 0 ? `   ${writeCount(parked)} parked (${writeCount(sites.parked)} sites)` : ''}${held > 0 ? `   ${writeCount(held)} held` : ''}`;
+  `${parked > 0 ? `   ${writeCount(parked)} parked (${writeCount(sites.parked)} ${sites.parked === 1 ? 'origin' : 'origins'})` : ''}${held > 0 ? `   ${writeCount(held)} held` : ''}`;
 
 const clock = (ms: number): string => {
   const s = Math.floor(ms / 1000);
@@ -83,7 +84,7 @@ export const waitingFor = ({ census, phase }: Snapshot): string | null => {
   const { site, dueAt, failures } = census.next;
   const leftMs = dueAt - census.now;
   if (leftMs < 1_000) return null;
-  return `for ${site}, ${writeDuration(leftMs)} from now (${new Date(dueAt).toLocaleTimeString('en-GB')})${failures > 0 ? `, after ${failures === 1 ? '1 failure' : `${failures} failures`}` : ''}`;
+  return `for ${originOfQueue(site) || site}, ${writeDuration(leftMs)} from now (${new Date(dueAt).toLocaleTimeString('en-GB')})${failures > 0 ? `, after ${failures === 1 ? '1 failure' : `${failures} failures`}` : ''}`;
 };
 
 export const lineOf = (snapshot: Snapshot): string => {

@@ -23,6 +23,7 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   verifyTls: ['Politeness', 'rare'],
   allowPrivateAddresses: ['Politeness', 'rare'],
   connectTo: ['Politeness', 'rare'],
+  nameServers: ['Machine', 'rare'],
   maxPages: ['Limits'],
   maxDurationMs: ['Limits'],
   maxPagesPerSite: ['Limits'],

@@ -2,6 +2,7 @@
 
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import type { SiteQuery, SiteView } from '../contract/views.ts';
+import { isInTrouble } from '../model/robots.ts';
 import { robotsStance } from '../politeness/robots.ts';
 import { canonicalize } from '../url/canonical.ts';
 
@@ -50,7 +51,7 @@ const withRules = async (crawl: StoredCrawl, views: readonly SiteView[]): Promis
     const record = rules.get(origin);
     if (!record)
       return { view, now, robots: { origin, state: 'not-read-yet', fetchedAt: null, stale: false, trouble: null } };
-    const trouble = record.verdict === 'trouble' ? record.rules : null;
+    const trouble = isInTrouble(record) ? record.rules : null;
     return {
       view,
       now,

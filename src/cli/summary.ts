@@ -6,7 +6,8 @@ import type { EndReason, RunEnd } from '../run/run.ts';
 import { FILES } from '../folder/folder.ts';
 import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
-import { bold, dim } from './terminal.ts';
+import { FAILURES, type FailureCause } from '../model/exchange.ts';
+import { bold, dim, red } from './terminal.ts';
 
 const REASONS: Readonly<Record<EndReason, string>> = {
   finished: 'is finished',
@@ -23,7 +24,8 @@ export const summaryOf = (dir: string, end: RunEnd): string => {
   const lines = [
     '',
     `${bold(`Crawl ${dir} ${REASONS[end.reason]}`)} after ${writeDuration(snapshot.elapsedMs)}: ` +
-      `${writeCount(snapshot.pagesThisRun)} pages in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)`,
+      `${writeCount(snapshot.pagesThisRun)} pages in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)${notVisited(end)}`,
+    ...seedLines(end),
     ...(end.fault ? [`  ${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`] : []),
   ];
   if (census) lines.push(...censusLines(dir, census));
@@ -36,6 +38,32 @@ export const summaryOf = (dir: string, end: RunEnd): string => {
   const goOn = goOnFlags(end);
   if (goOn !== null) lines.push(dim('  go on'), `    gossamer resume ${dir}${goOn}`);
   return lines.join('\n');
+};
+
+const some = (n: number, one: string, many = `${one}s`): string => `${writeCount(n)} ${n === 1 ? one : many}`;
+
+/** Finished is not the whole truth where links are left. */
+const notVisited = ({ reason, census }: RunEnd): string => {
+  if (reason !== 'finished' || !census) return '';
+  const { parked, held, sites } = census;
+  return [
+    ...(parked > 0 ? [`; ${some(parked, 'link')} of ${some(sites.parked, 'origin')} parked`] : []),
+    ...(held > 0 ? [`; ${some(held, 'link')} of ${some(sites.held, 'site')} held`] : []),
+  ].join('');
+};
+
+const seedLines = ({ parkedSeeds }: RunEnd): string[] => {
+  if (!parkedSeeds) return [];
+  const { count, named } = parkedSeeds;
+  const more = count - named.length;
+  return [
+    `  ${red(`${some(count, 'seed')} could not be reached:`)}`,
+    ...named.map(
+      ({ origin, cause }) =>
+        `    ${origin}: ${cause in FAILURES ? FAILURES[cause as FailureCause] : `it answered ${cause}`}`,
+    ),
+    ...(more > 0 ? [`    and ${writeCount(more)} more: gossamer sites DIR --sort failures`] : []),
+  ];
 };
 
 /** What a resume needs to get any further; null when nothing is left. */
@@ -53,7 +81,7 @@ export const censusLines = (dir: string, census: Census): string[] => {
     `  ${'links'.padEnd(width)}${writeCount(knownTotal(census)).padStart(12)}  on ${writeCount(census.sites.known)} sites`,
     `  ${'waiting'.padEnd(width)}${writeCount(census.waiting).padStart(12)}`,
     `  ${'leased'.padEnd(width)}${writeCount(census.leased).padStart(12)}`,
-    `  ${'parked'.padEnd(width)}${writeCount(census.parked).padStart(12)}${census.sites.parked > 0 ? `  on ${writeCount(census.sites.parked)} sites that failed too often` : ''}`,
+    `  ${'parked'.padEnd(width)}${writeCount(census.parked).padStart(12)}${census.sites.parked > 0 ? `  of ${some(census.sites.parked, 'origin')} that could not be reached` : ''}`,
     `  ${'held'.padEnd(width)}${writeCount(census.held).padStart(12)}${census.sites.held > 0 ? `  on ${writeCount(census.sites.held)} sites over --max-pages-per-site` : ''}`,
     ...(census.forgotten > 0
       ? [

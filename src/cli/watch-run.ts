@@ -88,9 +88,12 @@ export const watchRun = async (
     });
     if (end.fault) log('error', `${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`);
     if (end.fault && shown.level === 'debug') terminal.warn(end.fault.stack);
-    if (shown.json) terminal.print(JSON.stringify({ ...objectOf(end.snapshot), reason: end.reason, dir }));
+    if (shown.json)
+      terminal.print(
+        JSON.stringify({ ...objectOf(end.snapshot), reason: end.reason, parkedSeeds: end.parkedSeeds, dir }),
+      );
     else if (!shown.quiet) terminal.print(summaryOf(dir, end));
-    return EXITS[end.reason];
+    return end.parkedSeeds ? 5 : EXITS[end.reason];
   } finally {
     forget();
     close();

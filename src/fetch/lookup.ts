@@ -48,9 +48,19 @@ interface Known {
   readonly until: number;
 }
 
+/** Whether it is the address of one, with or without a port. */
+export const isNameServer = (text: string): boolean => {
+  try {
+    new Resolver().setServers([text]);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 export const createLookup = ({ clock, hosts, nameServers }: LookupOptions): Lookup => {
   const resolver = new Resolver(RESOLVER);
-  if (nameServers !== undefined) resolver.setServers(nameServers);
+  if (nameServers !== undefined && nameServers.length > 0) resolver.setServers(nameServers);
   const known = new Map<string, Known>();
   const asked = new Map<string, ((found: Found) => void)[]>();
 

@@ -167,13 +167,18 @@ export const loadSeeds = async ({ dir, member, store, stop, onProgress }: LoadPa
   await flush();
 };
 
+/** The seeds of this member, one at a time. */
+export async function* seedLinks(dir: string): AsyncGenerator<Link> {
+  for await (const text of linesOf(join(dir, FILES.seeds))) {
+    const seed = readSeed(text);
+    if (seed.kind === 'link') yield seed.link;
+  }
+}
+
 /** The sites of all seeds, as few bytes each. */
 export const seededSites = async (dir: string): Promise<SiteSet> => {
   const sites = new Set<string>();
-  for await (const text of linesOf(join(dir, FILES.seeds))) {
-    const seed = readSeed(text);
-    if (seed.kind === 'link') sites.add(seed.link.site);
-  }
+  for await (const { site } of seedLinks(dir)) sites.add(site);
   return createSiteSet(sites);
 };
 

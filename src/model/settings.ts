@@ -27,6 +27,7 @@ export interface Settings {
   readonly bodyMemoryBytes: number;
   readonly timeoutMs: number;
   readonly connectTo: readonly string[];
+  readonly nameServers: readonly string[];
   readonly allowPrivateAddresses: boolean;
   readonly verifyTls: boolean;
   readonly keep: Keep;
@@ -142,7 +143,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: 'TIME',
     fallback: 10_000,
     least: 0,
-    says: 'first wait after a failure of a site; doubles with each, up to 1h',
+    says: 'first wait after a failure; doubles with each, up to 1h for an origin that cannot be reached, 10m where a page failed',
   },
   parkAfter: {
     flag: 'park-after',
@@ -150,7 +151,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: 'N',
     fallback: 6,
     least: 1,
-    says: 'failures in a row after which a site is parked',
+    says: 'failures in a row after which an origin that cannot be reached is parked; five times as many where only its pages fail',
   },
   fetchers: {
     flag: 'fetchers',
@@ -210,6 +211,13 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: 'HOST:PORT:ADDR:PORT',
     fallback: [],
     says: 'connect to ADDR:PORT instead of HOST:PORT, * for any; allows ADDR; repeatable',
+  },
+  nameServers: {
+    flag: 'name-server',
+    kind: 'texts',
+    value: 'ADDR[:PORT]',
+    fallback: [],
+    says: 'ask this name server instead of those of the system; repeatable',
   },
   allowPrivateAddresses: {
     flag: 'allow-private-addresses',

@@ -15,7 +15,7 @@ export interface OriginFailure {
   readonly at: number;
   /** The status of a response, or the cause of a failure. */
   readonly cause: string;
-  /** Its name does not exist: to ask again is not worth it until a person says so. */
+  /** There is no such name: to ask again is not worth it until a person says so. */
   readonly isGone: boolean;
   readonly retryAfterMs: number | null;
 }

@@ -1,6 +1,6 @@
 /** May this path be fetched, by the robots.txt of its origin? RFC 9309. */
 
-import { ROBOTS_BYTES_MAX, ROBOTS_RECORD_BYTES_MAX } from '../model/robots.ts';
+import { isInTrouble, ROBOTS_BYTES_MAX, ROBOTS_RECORD_BYTES_MAX } from '../model/robots.ts';
 import type { RobotsRecord } from '../model/robots.ts';
 import { comparedPath, comparedPattern, matches } from './pattern.ts';
 
@@ -180,7 +180,7 @@ export const robotsDecision = (record: RobotsRecord, path: string): RobotsDecisi
   if (path === '/robots.txt') return { allowed: true, rule: 'robots.txt itself', line: null };
   if (record.verdict === 'all') return { allowed: true, rule: 'no rules for us', line: null };
   if (record.verdict === 'too-large') return { allowed: false, rule: 'rules over the ceiling', line: null };
-  if (record.verdict === 'trouble') return { allowed: false, rule: 'robots.txt could not be read', line: null };
+  if (isInTrouble(record)) return { allowed: false, rule: 'robots.txt could not be read', line: null };
 
   const { rules } = record;
   const sought = comparedPath(path);
@@ -235,7 +235,7 @@ export const robotsStance = (
 ): 'allows-all' | 'has-rules' | 'forbids-all' | 'too-large' | 'unreadable' => {
   if (record.verdict === 'all') return 'allows-all';
   if (record.verdict === 'too-large') return 'too-large';
-  if (record.verdict === 'trouble') return 'unreadable';
+  if (isInTrouble(record)) return 'unreadable';
   return FORBIDS_ALL.test(record.rules) && !ALLOWS_SOME.test(record.rules) ? 'forbids-all' : 'has-rules';
 };
 

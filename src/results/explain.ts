@@ -1,11 +1,14 @@
 /** Why was this URL not crawled, or when will it be? */
 
+import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import type { LinkView } from '../contract/views.ts';
 import type { Link } from '../model/link.ts';
 import { SCOPE_REFUSALS, type ScopeRefusal } from '../model/outcome.ts';
 import type { PageRow } from '../model/page.ts';
+import { isInTrouble } from '../model/robots.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
+import { originQueue } from '../url/origin-queue.ts';
 import { siteOf } from '../url/site.ts';
 import { lastFailure } from './all-pages.ts';
 import { answerOf, visitAtOf } from './explain/answer.ts';
@@ -78,17 +81,18 @@ const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Pro
   const { crawl, now } = parts;
   const { origin } = address;
   const site = siteOf(address.host);
-  const view = await crawl.link(address.url, site);
+  const view = await viewOf(crawl, address, site);
   const scope = await scopeNow({ ...parts, address, link: view.open?.link ?? asFound(address, site, view.page) });
-  const records = await crawl.robots([origin, originOf(view.site?.next ?? '') ?? origin]);
-  const record = records[0]?.verdict === 'trouble' ? null : (records[0] ?? null);
+  const [known = null] = await crawl.robots([origin]);
+  const record = known && !isInTrouble(known) ? known : null;
   const robots = record && {
     origin,
     ...robotsDecision(record, address.path),
     fetchedAt: record.fetchedAt,
     stale: record.expiresAt <= now,
   };
-  const ailing = view.open !== null && (view.site?.failures ?? 0) > 0;
+  const trouble = known && isInTrouble(known) ? known : null;
+  const isSlowed = trouble === null && view.open !== null && (view.site?.failures ?? 0) > 0;
   const looked = {
     ...parts,
     address,
@@ -96,15 +100,18 @@ const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Pro
     view,
     scope,
     robots,
-    lastFailure: ailing ? await lastFailure(crawl, site) : null,
-    unread: (ailing && records.find((one) => one?.verdict === 'trouble')) || null,
+    lastFailure: isSlowed ? await lastFailure(crawl, site) : null,
+    trouble,
   };
   return { ...looked, reason: await reasonOf(looked, record?.verdict === 'too-large') };
 };
 
-const originOf = (url: string): string | null => {
-  const address = canonicalize(url);
-  return typeof address === 'string' ? null : address.origin;
+/** A link waits in the queue of its site, or in that of its origin while that is in trouble. */
+const viewOf = async (crawl: StoredCrawl, { url, origin }: Address, site: string): Promise<LinkView> => {
+  const view = await crawl.link(url, site);
+  if (view.state !== 'unknown') return view;
+  const aside = await crawl.link(url, originQueue(site, origin));
+  return aside.state === 'unknown' ? view : aside;
 };
 
 /** A link that is not known has no depth: it is judged as one that a seed's page has. */
@@ -120,7 +127,7 @@ const asFound = ({ url }: Address, site: string, page: PageRow | null): Link => 
 
 /** What a person said comes before what a site says, and that before what only takes time. */
 const reasonOf = async (
-  { view, scope, robots, settings, crawl }: Omit<Found, 'reason'>,
+  { view, scope, robots, trouble, settings, crawl }: Omit<Found, 'reason'>,
   tooLarge: boolean,
 ): Promise<ReasonName> => {
   const { page, open, site } = view;
@@ -129,10 +136,10 @@ const reasonOf = async (
   if (scope) return scope.refusal;
   if (!open || !site) return 'unknown';
   if (robots && !robots.allowed && !robots.stale) return tooLarge ? 'robots-too-large' : 'robots-denied';
-  if (view.state === 'parked') return 'parked';
+  if (view.state === 'parked' || trouble?.verdict === 'parked') return 'parked';
   // A site over its budget is held when it is claimed next; from here on its links are not visited.
   if (view.state === 'held' || (settings.maxPagesPerSite !== null && site.pages >= settings.maxPagesPerSite))
     return 'held';
   if (settings.maxPages !== null && (await crawl.census()).pages >= settings.maxPages) return 'max-pages';
-  return site.failures > 0 ? 'in-trouble' : 'waiting';
+  return trouble || site.failures > 0 ? 'in-trouble' : 'waiting';
 };

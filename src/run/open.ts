@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { readConnectTo } from '../fetch/connect-to.ts';
+import { isNameServer } from '../fetch/lookup.ts';
 import { writeBytes } from '../lib/units.ts';
 import { completeSettings, UsageError } from '../model/read-settings.ts';
 import type { FrontierPlace, Settings } from '../model/settings.ts';
@@ -54,6 +55,12 @@ const checked = async (settings: Settings): Promise<Settings> => {
     if (!readConnectTo(text))
       throw new UsageError(
         `--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`,
+      );
+  }
+  for (const text of settings.nameServers) {
+    if (!isNameServer(text))
+      throw new UsageError(
+        `--name-server "${text}" is not understood: write the address of one, such as 127.0.0.1 or [::1]:5353`,
       );
   }
   if (settings.frontier === 'files' && !takesFrontierFiles(settings.store))

@@ -12,12 +12,14 @@ import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.
 import { createBoard } from '../observe/metrics/board.ts';
 import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
+import { openStoredCrawl } from '../store/open.ts';
 import type { StorePlace } from '../store/options.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
 import { visitRequestsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from '../folder/ceilings.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
 import { excludedSites, loadSeeds, seededSites } from '../folder/seeds.ts';
+import { parkedSeeds, type ParkedSeeds } from './parked-seeds.ts';
 import { productTokenOf, userAgentOf } from './user-agent.ts';
 import { VERSION } from '../folder/version.ts';
 
@@ -41,6 +43,8 @@ export interface RunEnd {
   readonly fault: Fault | null;
   readonly snapshot: Snapshot;
   readonly archive: ArchiveEnd | null;
+  /** Seeds that a finished crawl could not reach; null when there are none. */
+  readonly parkedSeeds: ParkedSeeds | null;
 }
 
 export interface RunOptions {
@@ -139,13 +143,27 @@ class CrawlRun {
     this.#phase = 'ended';
     const snapshot = this.snapshot();
     this.#options.onSnapshot?.(snapshot);
+    const parked = await this.#parkedSeeds();
     return {
       reason: this.#reason!,
       census: this.#census,
       fault: this.#fault,
       snapshot,
       archive: this.#census?.archive ?? null,
+      parkedSeeds: parked,
     };
+  }
+
+  async #parkedSeeds(): Promise<ParkedSeeds | null> {
+    if (this.#reason !== 'finished' || !this.#census || this.#census.sites.parked === 0) return null;
+    const { dir, store, log } = this.#options;
+    const crawl = await openStoredCrawl({ ...store, say: (message) => log('warn', message) });
+    try {
+      const parked = await parkedSeeds(dir, crawl);
+      return parked.count > 0 ? parked : null;
+    } finally {
+      await crawl.close();
+    }
   }
 
   /** First of all: a store with many links takes long to open, and somebody may want to see that. */

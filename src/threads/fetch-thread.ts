@@ -57,6 +57,7 @@ const fetcher = createFetcher({
   verifyTls: settings.verifyTls,
   allowPrivateAddresses: settings.allowPrivateAddresses,
   connectTo: settings.connectTo.map((text) => readConnectTo(text)!),
+  nameServers: settings.nameServers,
   onSockets: meter.sockets,
 });
 const ledger = openThreadLedger(start, clock.now);

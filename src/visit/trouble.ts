@@ -1,6 +1,6 @@
 /**
- * Links of an origin in trouble: they leave the queue of their site, so that its other links go on, wait in one of their
- * own, and come back.
+ * Links of an origin in trouble: they leave the queue of their site, so that its other links go on, wait in one of
+ * their own, and come back.
  */
 
 import type { Exchange, FailureCause } from '../model/exchange.ts';

@@ -4,7 +4,16 @@
  */
 
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -52,6 +61,42 @@ test('gossamer-start begins a crawl, goes on with it when it is started again, a
     assertCode(alone, 2);
     assert.match(alone.stderr, /^usage: gossamer-start DIR CONFIG/);
   }));
+
+test('gossamer-start ends with 0 where a code is said to be an end, passes on signals, and all other codes', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'gossamer-start-'));
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  // Ends with the code of its last word; `wait` waits for a signal, and ends with 3 as a crawl does.
+  const script = `#!/bin/sh
+for last in "$@"; do :; done
+[ "$last" = wait ] || exit "$last"
+trap 'echo stopped; exit 3' TERM
+touch "${home}/waits"
+while :; do sleep 0.1; done
+`;
+  writeFileSync(join(bin, 'gossamer'), script, { mode: 0o755 });
+  const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter), GOSSAMER_START_ENDS: '5' };
+  const words = (last: string): string[] => [join(home, 'crawl'), join(home, 'crawl.yaml'), last];
+  const options = { command: [join(DEPLOY, 'gossamer-start')], cwd: home };
+  try {
+    for (const [code, ends] of [
+      [0, 0],
+      [5, 0],
+      [1, 1],
+      [4, 4],
+    ] as const)
+      assertCode(await runBinary(words(String(code)), { ...options, env }), ends);
+    assertCode(await runBinary(words('5'), { ...options, env: { ...env, GOSSAMER_START_ENDS: '' } }), 5);
+    const run = startBinary(words('wait'), { ...options, env });
+    await until('it waits', () => existsSync(join(home, 'waits')));
+    run.send('SIGTERM');
+    const ran = await run.ended;
+    assertCode(ran, 3);
+    assert.equal(ran.stdout, 'stopped\n');
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
 
 test('gossamer understands the configuration that the compose file gives it', async () => {
   const ran = await runBinary(['config', '--config', join(DEPLOY, 'gossamer/crawl.yaml'), '--json']);

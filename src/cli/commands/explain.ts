@@ -1,6 +1,7 @@
 /** `gossamer explain`: why a URL was not crawled, or when it will be. */
 
 import { PAGE_TABLE } from '../../results/export/columns.ts';
+import { isOriginQueue, originOfQueue } from '../../url/origin-queue.ts';
 import { jsonLines } from '../../results/export/text.ts';
 import { explain, type Explanation } from '../../results/explain.ts';
 import { lockOwner } from '../../folder/lock.ts';
@@ -88,7 +89,7 @@ const factsOf = ({ reason, state, view, robots }: Explanation): [string, string]
       '',
       `${robots.origin}/robots.txt, read ${ageOf(robots.fetchedAt)} ago${robots.stale ? '; stale, to be asked for again' : ''}`,
     ]);
-  if (view?.site) rows.push(['site', siteWords(view.site)]);
+  if (view?.site) rows.push([isOriginQueue(view.site.site) ? 'origin' : 'site', siteWords(view.site)]);
   return rows;
 };
 
@@ -96,8 +97,8 @@ const ageOf = (at: number): string => writeDuration(Math.max(0, Date.now() - at)
 
 const siteWords = ({ site, state, pages, waiting, delayMs, failures }: SiteView): string =>
   [
-    `${site}, ${state}`,
-    `${writeCount(pages)} ${pages === 1 ? 'page' : 'pages'}`,
+    `${originOfQueue(site) || site}, ${state}`,
+    ...(isOriginQueue(site) ? [] : [`${writeCount(pages)} ${pages === 1 ? 'page' : 'pages'}`]),
     `${writeCount(waiting)} ${waiting === 1 ? 'link' : 'links'} in its queue`,
     ...(delayMs > 0 ? [`a delay of ${writeDuration(delayMs)}`] : []),
     ...(failures > 0 ? [`${failures} ${failures === 1 ? 'failure' : 'failures'} in a row`] : []),

@@ -16,7 +16,7 @@ const FLAGS: readonly Flag[] = [
   { name: 'url', value: 'URL', repeatable: true, group: WHAT, says: 'one more seed; repeatable' },
   { name: 'seeds', value: 'FILE', group: WHAT, says: 'more seeds from a file' },
   { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to visit, instead of those given before' },
-  { name: 'retry-parked', group: WHAT, says: 'visit again sites that failed too often' },
+  { name: 'retry-parked', group: WHAT, says: 'ask again origins that could not be reached' },
 ];
 
 export const resumeCommand: Command = {

@@ -7,6 +7,7 @@ import type { Column } from '../../results/export/columns.ts';
 import { csv, jsonLines } from '../../results/export/text.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
+import { originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
 import { print, printText, readCount, readFormat, type Format } from '../listing.ts';
@@ -21,7 +22,7 @@ const SORTS = Object.keys(SITE_SORTS) as SiteSort[];
 export const sitesCommand: Command = {
   name: 'sites',
   usage: 'sites <dir> [flags]',
-  says: 'List sites, with what waits there and when they are visited next: state, links waiting, pages, failures in a row, delay in force, next visit, and what robots.txt says where that goes. Also while the crawl runs.',
+  says: 'List sites, with what waits there and when they are visited next: state, links waiting, pages, failures in a row, delay in force, next visit, and what robots.txt says where that goes. An origin that cannot be reached has a line of its own, with the links that wait for it. Also while the crawl runs.',
   flags: [
     { name: 'search', value: 'TEXT', says: 'only sites with TEXT in their name' },
     {
@@ -114,7 +115,7 @@ const robotsWords = ({ robots, now }: SiteRow): string => {
 };
 
 const TABLE: readonly [title: string, text: (row: SiteRow) => string, side: 'left' | 'right'][] = [
-  ['site', ({ view }) => view.site, 'left'],
+  ['site', ({ view }) => originOfQueue(view.site) || view.site, 'left'],
   ['state', ({ view }) => view.state, 'left'],
   ['waiting', ({ view }) => writeCount(view.waiting), 'right'],
   ['pages', ({ view }) => writeCount(view.pages), 'right'],
@@ -157,7 +158,14 @@ const nextVisitTime = ({ view }: SiteRow): number | null => (view.state === 'wai
 
 /** The columns of a site, for programs. */
 const SITE_TABLE: readonly Column<SiteRow>[] = [
-  { name: 'site', kind: 'text', says: 'its name', of: ({ view }) => view.site },
+  { name: 'site', kind: 'text', says: 'its name', of: ({ view }) => siteOfQueue(view.site) },
+  {
+    name: 'origin',
+    kind: 'text',
+    nullable: true,
+    says: 'the origin in trouble whose links these are',
+    of: ({ view }) => originOfQueue(view.site) || null,
+  },
   { name: 'state', kind: 'text', says: 'what it is doing', of: ({ view }) => view.state },
   { name: 'waiting', kind: 'int64', says: 'links in its queue', of: ({ view }) => view.waiting },
   { name: 'pages', kind: 'int64', says: 'pages that a server answered', of: ({ view }) => view.pages },

@@ -5,6 +5,7 @@ import { writeCount, writeDuration } from '../../lib/units.ts';
 import { FAILURES, type FailureCause } from '../../model/exchange.ts';
 import { ANSWERED_OUTCOMES, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import type { PageRow } from '../../model/page.ts';
+import type { RobotsRecord } from '../../model/robots.ts';
 import type { Settings } from '../../model/settings.ts';
 import type { Found } from './found.ts';
 import { OPEN_REASONS } from './reasons.ts';
@@ -60,16 +61,15 @@ const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
         ? `It is being visited now, for the ${nth(open.tries)} time.`
         : 'It was being visited when the crawl ended: a resume visits it again.';
     case 'parked':
-      return `It is parked: its site ${site.site} failed ${inARow(site.failures)}, and --park-after is ${settings.parkAfter}.`;
+      return parkedAnswer(found);
     case 'held':
       return `It is held: its site ${site.site} has ${writeCount(site.pages)} ${site.pages === 1 ? 'page' : 'pages'}, and --max-pages-per-site is ${settings.maxPagesPerSite ?? 'lifted'}.`;
     case 'max-pages':
       return `It waits, but the crawl has all the pages it may have: --max-pages is ${writeCount(settings.maxPages ?? 0)}.`;
     case 'in-trouble':
-      return (
-        `${waits} its site ${site.site}, which failed ${inARow(site.failures)}, is visited again ${inTime(site.dueAt, found)}; ` +
-        `at ${settings.parkAfter} failures it is parked. ${placeOf(open)}.`
-      );
+      return found.trouble
+        ? `${waits} ${found.origin}, which failed ${inARow(found.trouble.failures)}, is asked again ${inTime(found.trouble.expiresAt, found)}; at ${settings.parkAfter} failures it is parked.`
+        : `${waits} its site ${site.site}, where pages failed ${inARow(site.failures)}, is visited again ${inTime(site.dueAt, found)}. ${placeOf(open)}.`;
     case 'waiting':
       return (
         `${waits} its site ${site.site} may be visited ${inTime(site.dueAt, found)}, and then every ${writeDuration(delayOf(site, settings))}. ` +
@@ -82,6 +82,17 @@ const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
       return `${hopeless(found.view.state)}: ${found.scope?.says ?? reason}.`;
   }
 };
+
+const parkedAnswer = ({ origin, trouble, settings }: Found): string => {
+  if (!trouble) return `It is parked: ${OPEN_REASONS.parked}.`;
+  if (trouble.rules === ('no-name' satisfies FailureCause))
+    return `It is parked: ${origin} cannot be asked, because ${FAILURES['no-name']}.`;
+  return `It is parked: ${origin} failed ${inARow(trouble.failures)}, and --park-after is ${settings.parkAfter}. The last time, ${causeOf(trouble)}.`;
+};
+
+/** Why an origin is in trouble; completes "the last time, ...". */
+export const causeOf = ({ rules: cause }: RobotsRecord): string =>
+  cause in FAILURES ? FAILURES[cause as FailureCause] : `it answered ${cause}`;
 
 const hopeless = (state: LinkView['state']): string =>
   state === 'waiting' ? 'It waits, but will not be crawled' : `It is ${state}, and will not be crawled in any case`;

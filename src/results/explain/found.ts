@@ -39,9 +39,9 @@ export interface Found extends Omit<ExplainParts, 'url'> {
   readonly view: LinkView;
   readonly scope: ScopeAnswer | null;
   readonly robots: RobotsAnswer | null;
-  /** What tells of the trouble of a site that is in trouble or parked. */
+  /** The last page of its site that failed, where that slows the site down. */
   readonly lastFailure: PageRow | null;
-  /** What tells of the trouble when a robots.txt of the site could not be read: its own, or that of its next visit. */
-  readonly unread: RobotsRecord | null;
+  /** What is known of its origin, if that is in trouble or parked. */
+  readonly trouble: RobotsRecord | null;
   readonly reason: ReasonName;
 }

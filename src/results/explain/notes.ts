@@ -2,11 +2,9 @@
 
 import { TRIES_MAX } from '../../contract/store.ts';
 import { writeCount } from '../../lib/units.ts';
-import { FAILURES, type FailureCause } from '../../model/exchange.ts';
-import type { RobotsRecord } from '../../model/robots.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
-import { timeOf } from './answer.ts';
+import { causeOf, timeOf } from './answer.ts';
 import type { Found } from './found.ts';
 
 export const notesOf = async (found: Found): Promise<string[]> => {
@@ -38,27 +36,22 @@ const isBareSeed = async ({ view: { page }, reason, address, crawl }: Found): Pr
   address.url.startsWith('https:') &&
   (await crawl.link(otherScheme(address.url), siteOf(address.host))).state !== 'unknown';
 
-const openNotes = ({ view, robots, origin, lastFailure, unread, reason }: Found): string[] => {
+const openNotes = ({ view, lastFailure, trouble, reason }: Found): string[] => {
   const notes: string[] = [];
   const site = view.site!;
-  if (unread && unread.fetchedAt >= (lastFailure?.time ?? 0)) {
+  if (trouble) {
     notes.push(
-      `the last failure on record: robots.txt of ${unread.origin} ${unreadWhy(unread)}, on ${timeOf(unread.fetchedAt)}; until it can be read, no page there is requested`,
+      `${trouble.origin} was last asked on ${timeOf(trouble.fetchedAt)}: ${causeOf(trouble)}; until it answers, no page there is requested, and other origins of its site go on`,
     );
   } else if (lastFailure) {
     notes.push(
       `the last failure on record: ${lastFailure.url}, ${lastFailure.outcome}${lastFailure.status === null ? '' : ` ${lastFailure.status}`}, on ${timeOf(lastFailure.time)}`,
     );
-  } else if (site.failures > 0 && !robots) {
-    notes.push(`robots.txt of ${origin} could not be read so far, and until it is, no page there is requested`);
   }
   if (reason === 'waiting' && site.crawlDelayMs >= site.delayMs && site.crawlDelayMs > 0)
     notes.push('its Crawl-delay sets the pace');
   return notes;
 };
-
-const unreadWhy = ({ rules: cause }: RobotsRecord): string =>
-  cause in FAILURES ? `was not to be had (${FAILURES[cause as FailureCause]})` : `answered ${cause}`;
 
 const unknownNotes = async ({ view, settings, scope, crawl }: Found): Promise<string[]> => {
   const notes: string[] = [];
@@ -77,9 +70,9 @@ const unknownNotes = async ({ view, settings, scope, crawl }: Found): Promise<st
   if (settings.maxDepth !== null)
     notes.push(`a link more than ${settings.maxDepth} steps from a seed is not taken (--max-depth)`);
   if (settings.hooks) notes.push(`accept of ${settings.hooks} may have refused it`);
-  if (site && (site.state === 'held' || site.state === 'parked') && site.waiting > 0) {
+  if (site?.state === 'held' && site.waiting > 0) {
     notes.push(
-      `its site is ${site.state}, so ${writeCount(site.waiting)} of its links are not visited for now, and one of those pages may link to it`,
+      `its site is held, so ${writeCount(site.waiting)} of its links are not visited for now, and one of those pages may link to it`,
     );
   }
   const { waiting } = await crawl.census();

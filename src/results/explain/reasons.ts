@@ -6,8 +6,8 @@ import type { OutcomeName } from '../../model/outcome.ts';
 export const OPEN_REASONS = {
   'under-visit': 'it is being visited, or was when the crawl ended',
   waiting: 'it waits in the queue of its site',
-  'in-trouble': 'it waits, and its site is visited again only after a pause, because it failed',
-  parked: 'its site failed too often in a row',
+  'in-trouble': 'it waits, and its origin or its site is visited again only after a pause, because it failed',
+  parked: 'its origin could not be reached too often in a row, or its host name does not exist',
   held: 'its site has all the pages that --max-pages-per-site allows',
   'max-pages': 'it waits, and the crawl has all the pages that --max-pages allows',
   unknown: 'no page that was crawled links to it, or the link was not taken',

@@ -46,7 +46,7 @@ const addQueue = ({ sql, shards }: Session, name: string): SiteRow => {
   return { id: Number(lastInsertRowid), shard, state, waiting: 0, due_at: 0, queue: '', head_at: 0 };
 };
 
-/** Of a queue that has a link more; one that is leased stays so. */
+/** The state of a queue that has a link more; one that is leased stays so. */
 const stateAfter = (state: number, news: Destination | null): number => {
   if (state === SITE_STATE.leased) return state;
   if (news) return news.parked ? SITE_STATE.parked : SITE_STATE.waiting;
