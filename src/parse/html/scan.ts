@@ -102,7 +102,7 @@ const readStartTag = (scan: Scan, at: number): number => {
   if (end < 0) return source.length;
   if (scan.frameset) return readInFrameset(scan, element);
   const { name, flags } = element;
-  if ((foreign.length > 0 || name === 'svg' || name === 'math') && openForeign(foreign, element, tag)) {
+  if ((foreign.open.length > 0 || name === 'svg' || name === 'math') && openForeign(foreign, element, tag)) {
     startForeignElement(scan, element);
     return end;
   }
@@ -112,7 +112,7 @@ const readStartTag = (scan: Scan, at: number): number => {
     return end;
   }
   if ((flags & RAW) !== 0) return readRawText(scan, name, end);
-  if (foreign.length === 0 && element.id !== 0 && (flags & VOID) === 0) scan.openCounts[element.id]! += 1;
+  if (foreign.open.length === 0 && element.id !== 0 && (flags & VOID) === 0) scan.openCounts[element.id]! += 1;
   return end;
 };
 
@@ -134,8 +134,8 @@ const readEndTag = (scan: Scan, at: number): number => {
   if (tag.end < 0) return source.length;
   const element = tagAt(source, at + 2, nameStop);
   const openOutside = openCounts[element.id]! > 0 && !KEEP_CONTENT_OPEN.has(element.name);
-  if (foreign.length > 0 && closeForeign(foreign, element, openOutside)) return tag.end;
-  if (foreign.length === 0 && openOutside) openCounts[element.id]! -= 1;
+  if (foreign.open.length > 0 && closeForeign(foreign, element, openOutside)) return tag.end;
+  if (foreign.open.length === 0 && openOutside) openCounts[element.id]! -= 1;
   endElement(scan, element);
   return tag.end;
 };

@@ -3,7 +3,7 @@
 import { createDirectives, type Directives } from '../directives.ts';
 import { createHrefs, type Hrefs } from '../hrefs.ts';
 import { type Attributes, createAttributes } from './attributes.ts';
-import { type Foreign, isUnseen } from './foreign.ts';
+import { createForeign, type Foreign, isUnseen } from './foreign.ts';
 import { TAG_IDS } from './tags.ts';
 import { createTextSink, type TextSink } from './text.ts';
 
@@ -55,7 +55,7 @@ export const createScan = (source: string, options: ScanOptions): Scan => ({
   sink: createTextSink(),
   hrefs: createHrefs(),
   directives: createDirectives(),
-  foreign: [],
+  foreign: createForeign(),
   openCounts: new Int32Array(TAG_IDS),
   title: null,
   language: null,
