@@ -53,6 +53,10 @@ const HOSTILE: readonly (readonly [name: string, before: string, part: string])[
   ['a long word', '', 'x'],
   ['control characters', '', '\x01'],
   ['framesets', '', '<frameset>'],
+  ['frames', '<frameset>', '<frame src=x>'],
+  ['noframes that do not close', '', '<noframes>'],
+  ['noframes that close', '', '<noframes><a href=x></noframes>'],
+  ['spaces in a refresh', '<meta http-equiv=refresh content="3', ' '],
   ['one long tag name', '<', 'x'],
 ];
 

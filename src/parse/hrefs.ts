@@ -37,9 +37,18 @@ export const addHref = (hrefs: Hrefs, written: string): void => {
   hrefs.list.push(href);
 };
 
-/** Forgets all but the first so many, for good: none of the others is added again. */
+/** Forgets all but the first so many. */
 export const cutHrefs = (hrefs: Hrefs, count: number): void => {
-  hrefs.list.length = Math.min(hrefs.list.length, count);
+  for (const href of hrefs.list.splice(count)) hrefs.known.delete(href);
+};
+
+/** Puts an address before others, among which it may stand already. */
+export const withFirst = (first: string, hrefs: readonly string[]): readonly string[] => {
+  const all = createHrefs();
+  addHref(all, first);
+  if (all.list.length === 0) return hrefs;
+  for (const href of hrefs) addHref(all, href);
+  return all.list;
 };
 
 const leadsSomewhere = (href: string): boolean => {

@@ -4,10 +4,13 @@ import { TextDecoder } from 'node:util';
 import type { Findings } from '../model/findings.ts';
 import { ROBOTS_BYTES_MAX } from '../model/robots.ts';
 import { hasEndlessAuthority } from '../url/authority.ts';
+import { readLocation } from '../url/location.ts';
 import { decodeBytes } from './charset.ts';
 import { addHeader } from './directives.ts';
+import { withFirst } from './hrefs.ts';
 import { scanHtml } from './html/scan.ts';
 import { inflate } from './inflate.ts';
+import { refreshTarget } from './refresh.ts';
 import { plainText, xmlText } from './xml.ts';
 
 export interface PageSource {
@@ -93,7 +96,7 @@ const findingsOf = (source: PageSource, page: PageText): Findings => {
     language: scanned.language || (headers['content-language'] ?? '').split(',', 1).join('').trim(),
     charset: page.charset,
     base: scanned.base === null ? url : resolveBase(scanned.base, url),
-    hrefs: directives.nofollow ? [] : scanned.hrefs,
+    hrefs: directives.nofollow ? [] : withFirst(refreshTarget(readLocation(headers.refresh ?? '')), scanned.hrefs),
     canonical: scanned.canonical,
     noindex: directives.noindex,
     nofollow: directives.nofollow,

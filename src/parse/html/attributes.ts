@@ -15,7 +15,8 @@ export const SHADOW_ROOT = 9;
 export const CHARSET = 10;
 export const HTTP_EQUIV = 11;
 export const TYPE = 12;
-const SLOTS = 13;
+export const SRC = 13;
+const SLOTS = 14;
 
 const SLOT_OF: ReadonlyMap<string, number> = new Map([
   ['href', HREF],
@@ -33,6 +34,7 @@ const SLOT_OF: ReadonlyMap<string, number> = new Map([
   ['charset', CHARSET],
   ['http-equiv', HTTP_EQUIV],
   ['type', TYPE],
+  ['src', SRC],
 ]);
 
 const SLOT_NAME_CHARS_MAX = 14; // shadowrootmode

@@ -2,14 +2,17 @@
 
 import { addMeta } from '../directives.ts';
 import { addHref, cutHrefs, tidyHref } from '../hrefs.ts';
+import { refreshTarget } from '../refresh.ts';
 import {
   CONTENT,
   has,
   HREF,
+  HTTP_EQUIV,
   LANG,
   NAME,
   REL,
   SHADOW_ROOT,
+  SRC,
   TYPE,
   attributeValue,
   XLINK_HREF,
@@ -161,6 +164,7 @@ const beginFrameset = (scan: Scan): void => {
     scan.sink.out = '';
   }
   scan.frameset = true;
+  scan.framesetDepth = 1;
 };
 
 const readElement = (scan: Scan, name: string): void => {
@@ -174,6 +178,9 @@ const readElement = (scan: Scan, name: string): void => {
     case 'a':
     case 'area':
       if (has(scan.tag, HREF)) addLink(scan, HREF);
+      break;
+    case 'iframe':
+      readFrame(scan);
       break;
     case 'link':
       if (has(scan.tag, HREF)) readLink(scan);
@@ -211,7 +218,14 @@ const readLink = (scan: Scan): void => {
   if (!rel.includes('nofollow')) addHref(scan.hrefs, href);
 };
 
+/** A frame or iframe shows a page of its own. */
+export const readFrame = (scan: Scan): void => {
+  if (has(scan.tag, SRC)) addLink(scan, SRC);
+};
+
 const readMeta = (scan: Scan): void => {
+  if (attributeValue(scan.tag, HTTP_EQUIV).toLowerCase() === 'refresh')
+    addHref(scan.hrefs, refreshTarget(attributeValue(scan.tag, CONTENT)));
   const name = attributeValue(scan.tag, NAME).trim().toLowerCase();
   if (name === 'robots' || name === scan.options.productToken)
     addMeta(scan.directives, attributeValue(scan.tag, CONTENT));

@@ -46,6 +46,12 @@ export interface Scan {
   framesetAllowed: boolean;
   /** The page is a frameset: no other markup counts any more. */
   frameset: boolean;
+  /** Open framesets. */
+  framesetDepth: number;
+  /** This is the content of a noframes: one inside it is no element. */
+  readonly inNoframes: boolean;
+  /** How many noframes were read. */
+  noframes: number;
 }
 
 export const createScan = (source: string, options: ScanOptions): Scan => ({
@@ -69,6 +75,17 @@ export const createScan = (source: string, options: ScanOptions): Scan => ({
   head: null,
   framesetAllowed: true,
   frameset: false,
+  framesetDepth: 0,
+  inNoframes: false,
+  noframes: 0,
+});
+
+/** For the content of a noframes: what it links to and says to crawlers counts for the page, and nothing else. */
+export const createNoframesScan = ({ options, hrefs, directives }: Scan, content: string): Scan => ({
+  ...createScan(content, { ...options, text: false }),
+  hrefs,
+  directives,
+  inNoframes: true,
 });
 
 /** A reader does not see the text at this place. */
