@@ -27,6 +27,8 @@ const PIECES = [
   '<area href="/v~" />',
   '<link rel=next href="/w~">',
   '<link rel="Canonical x" href=/c~>',
+  '<link rel=alternate type="application/rss+xml" href="/rss~">',
+  '<link rel=alternate href="/no~">',
   '<base href="/b~/">',
   '<title>T~ &amp; <a href="/no~"></title>',
   '<title>',

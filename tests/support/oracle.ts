@@ -39,7 +39,9 @@ export const oracleFindings = (page: string): OracleFindings => {
     if (
       tagName === 'a' ||
       (isHtml && tagName === 'area') ||
-      (isHtml && tagName === 'link' && (rel.includes('next') || rel.includes('canonical')))
+      (isHtml &&
+        tagName === 'link' &&
+        (rel.includes('next') || rel.includes('canonical') || isFeed(rel, attribute('type'))))
     ) {
       add(href);
     }
@@ -66,10 +68,14 @@ export const oracleFindings = (page: string): OracleFindings => {
   };
 };
 
+const isFeed = (rel: readonly string[], type: string | null): boolean =>
+  rel.includes('alternate') && /^\s*application\/(?:rss|atom|rdf)\+xml\s*(?:[;,]|$(?![^]))/i.test(type ?? '');
+
 /** Its content is text to a tree; here it is a page of its own, in which a further noframes is no element. */
 const linksInNoframes = (element: DefaultTreeAdapterTypes.Element): readonly string[] => {
   const content = element.childNodes.map((node) => ('value' in node ? node.value : '')).join('');
-  return oracleFindings(content.replace(/(<\/?)noframes/gi, '$1noframed')).hrefs;
+  const { hrefs } = oracleFindings(content.replace(/(<\/?noframe)s/gi, '$1d'));
+  return hrefs.map((href) => href.replace(/(<\/?noframe)d/gi, '$1s'));
 };
 
 /** The steps of the HTML standard, one by one. */

@@ -16,7 +16,9 @@ export const CHARSET = 10;
 export const HTTP_EQUIV = 11;
 export const TYPE = 12;
 export const SRC = 13;
-const SLOTS = 14;
+export const PERMALINK = 14;
+export const XML_BASE = 15;
+const SLOTS = 16;
 
 const SLOT_OF: ReadonlyMap<string, number> = new Map([
   ['href', HREF],
@@ -35,6 +37,8 @@ const SLOT_OF: ReadonlyMap<string, number> = new Map([
   ['http-equiv', HTTP_EQUIV],
   ['type', TYPE],
   ['src', SRC],
+  ['ispermalink', PERMALINK],
+  ['xml:base', XML_BASE],
 ]);
 
 const SLOT_NAME_CHARS_MAX = 14; // shadowrootmode

@@ -2,6 +2,7 @@
 
 import { addMeta } from '../directives.ts';
 import { addHref, cutHrefs, tidyHref } from '../hrefs.ts';
+import { essence, FEED_TYPES } from '../media-type.ts';
 import { refreshTarget } from '../refresh.ts';
 import {
   CONTENT,
@@ -212,11 +213,14 @@ const addLink = (scan: Scan, slot: number): void => {
 const readLink = (scan: Scan): void => {
   const rel = relations(scan);
   const isCanonical = rel.includes('canonical');
-  if (!isCanonical && !rel.includes('next')) return;
+  if (!isCanonical && !rel.includes('next') && !(rel.includes('alternate') && isFeedLink(scan))) return;
   const href = attributeValue(scan.tag, HREF);
   if (isCanonical && scan.canonical === '') scan.canonical = tidyHref(href);
   if (!rel.includes('nofollow')) addHref(scan.hrefs, href);
 };
+
+/** Other alternates are the same page in another form or language, which pages link to for their readers as well. */
+const isFeedLink = (scan: Scan): boolean => FEED_TYPES.has(essence(attributeValue(scan.tag, TYPE)));
 
 /** A frame or iframe shows a page of its own. */
 export const readFrame = (scan: Scan): void => {
