@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAttributes } from '../src/parse/html/attributes.ts';
+import { closeForeign, createForeign, openForeign } from '../src/parse/html/foreign.ts';
+import { tagNamed } from '../src/parse/html/tags.ts';
 import { parsePage } from '../src/parse/page.ts';
 import { createChance } from './support/broken-pages.ts';
 import { assertInProportion } from './support/in-proportion.ts';
@@ -38,6 +41,7 @@ const HOSTILE: readonly (readonly [name: string, before: string, part: string])[
   ['deep svg', '<svg>', '<g>'],
   ['deep svg with ends that match nothing', '<svg>', '<g></x>'],
   ['deep html in svg', '<svg><foreignObject>', '<div><svg><desc></nav>'],
+  ['end tags in deep svg', `<svg>${'<g>'.repeat(300)}`, '</x>'],
   ['marked sections', '<svg>', '<![CDATA['],
   ['templates', '', '<template>'],
   ['tables in tables', '', '<table><tr><td>'],
@@ -49,6 +53,10 @@ const HOSTILE: readonly (readonly [name: string, before: string, part: string])[
   ['a long word', '', 'x'],
   ['control characters', '', '\x01'],
   ['framesets', '', '<frameset>'],
+  ['frames', '<frameset>', '<frame src=x>'],
+  ['noframes that do not close', '', '<noframes>'],
+  ['noframes that close', '', '<noframes><a href=x></noframes>'],
+  ['spaces in a refresh', '<meta http-equiv=refresh content="3', ' '],
   ['one long tag name', '<', 'x'],
 ];
 
@@ -57,6 +65,37 @@ for (const [name, before, part] of HOSTILE) {
     assertInProportion(name, PAGE_BYTES, (bytes) => {
       parse(Buffer.from(before + part.repeat(bytes / part.length)));
     });
+  });
+}
+
+/** Open elements in svg, and an end tag that ends none of them. */
+const ENDS_OF_NOTHING: readonly (readonly [what: string, open: readonly string[], end: string, outside: boolean])[] = [
+  ['no element has its name', ['svg', ...many('g')], 'x', false],
+  ['its element is behind HTML', ['svg', 'y', 'foreignobject', 'div', 'svg', ...many('g')], 'y', false],
+  ['its element is outside, behind a foreignObject', ['svg', 'foreignobject', 'svg', ...many('g')], 'div', true],
+  ['its element is behind a special one', ['svg', 'foreignobject', 'q', 'div', ...many('b')], 'q', false],
+  ['it is that of a template', ['svg', 'foreignobject', ...many('i')], 'template', false],
+];
+
+function many(name: string): string[] {
+  return Array.from({ length: 240 }, () => name);
+}
+
+for (const [what, names, end, outside] of ENDS_OF_NOTHING) {
+  test(`an end tag that ends nothing looks at few of the open elements of svg: ${what}`, () => {
+    let looks = 0;
+    const open = new Proxy([], {
+      get: (list, key, self) => {
+        if (typeof key === 'string' && /^\d+$/.test(key)) looks += 1;
+        return Reflect.get(list, key, self);
+      },
+    });
+    const foreign = createForeign(open);
+    for (const name of names) openForeign(foreign, tagNamed(name), createAttributes(''));
+    looks = 0;
+    for (let i = 0; i < 100; i += 1) closeForeign(foreign, tagNamed(end), outside);
+    assert.equal(foreign.open.length, names.length);
+    assert.ok(looks <= 500, `${looks} looks for 100 end tags`);
   });
 }
 

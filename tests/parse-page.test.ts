@@ -198,7 +198,7 @@ test('plain text keeps its lines and gives no links', () => {
   assert.deepEqual([found.text, found.hrefs, found.title], ['a  b\n\n<a href=x> &amp;', [], '']);
 });
 
-test('a feed gives its text and no links', () => {
+test('a feed gives its text, and its own address in it is no link', () => {
   const feed =
     '<?xml version="1.0"?><rss><!-- no --><title>News &amp; more</title><link>http://a.example/</link><description><![CDATA[<b>Bold</b>]]></description></rss>';
   const found = find(feed, { 'content-type': 'application/rss+xml' });

@@ -88,6 +88,25 @@ test('files that are plainly not text are not wanted, whatever the case of their
   }
 });
 
+test('a program with a query is run by its server and may answer with a page; any other file with a query is that file', () => {
+  for (const path of ['/isapi/shop.dll?item=7', '/cgi-bin/find.EXE?q=a', '/shop.dll?a?b'])
+    assert.equal(judge(`https://example.org${path}`), null, path);
+  for (const path of [
+    '/shop.dll',
+    '/shop.dll?', // nothing behind it: no query
+    '/setup.exe',
+    '/photo.jpg?w=200',
+    '/site.css?v=3',
+    '/app.js?v=3',
+    '/a.pdf?download=1',
+    '/a.zip?mirror=2',
+    '/app.apk?v=2',
+    '/firmware.bin?v=2',
+  ]) {
+    assert.equal(judge(`https://example.org${path}`), 'not-text', path);
+  }
+});
+
 test('an ending that may serve a page is wanted', () => {
   const paths = [
     '/a.php',

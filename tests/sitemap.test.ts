@@ -10,7 +10,7 @@ import { createPageWork } from '../src/threads/page-work.ts';
 import { createChance } from './support/broken-pages.ts';
 import { assertInProportion } from './support/in-proportion.ts';
 
-const pagesIn = (text: string, whole = true): string[] => listedIn(text, whole).pages;
+const pagesIn = (text: string, whole = true): readonly string[] => listedIn(text, whole).pages;
 
 const parse = (body: Uint8Array, headers: Record<string, string> = {}, whole = true) =>
   parseSitemap({ url: 'http://a.example/sitemap.xml', headers, body, productToken: 'gossamer', whole });

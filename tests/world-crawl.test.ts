@@ -48,7 +48,8 @@ const simpleCrawl = async (server: ServedWorld, seeds: readonly string[]): Promi
     answered.add(step.url);
     const follow = (href: string, base: URL, hops: number): void => {
       const to = URL.canParse(href, base.href) ? new URL(href, base) : null;
-      if (!to || !/^https?:$/.test(to.protocol) || /\.(png|jpg|mp4|zip)$/i.test(to.pathname)) return;
+      if (!to || !/^https?:$/.test(to.protocol) || to.host.length > 253) return;
+      if (/\.(png|jpg|mp4|zip)$/i.test(to.pathname) || /\.dll$/.test(to.pathname + to.search)) return;
       to.hash = '';
       const segments = to.pathname.split('/').slice(1);
       if (segments.length > 20 || /\/round(\/round){3}/.test(to.pathname) || to.href.length > 2_000 || hops > 5) return;
@@ -56,8 +57,10 @@ const simpleCrawl = async (server: ServedWorld, seeds: readonly string[]): Promi
       seen.add(to.href);
     };
     const location = reply.headers.location;
-    if (location !== undefined) follow(String(location), url, step.hops + 1);
-    if (!String(reply.headers['content-type']).startsWith('text/html') || reply.headers['x-robots-tag']) continue;
+    if (location !== undefined) follow(Buffer.from(String(location), 'latin1').toString(), url, step.hops + 1);
+    if (!/^text\/html|xml/.test(String(reply.headers['content-type'])) || reply.headers['x-robots-tag']) continue;
+    const [, refresh] = /url=(.*)/.exec(String(reply.headers.refresh)) ?? [];
+    if (refresh !== undefined) follow(refresh, url, 0);
     for (const [href, base] of hrefsIn(reply, url)) follow(href, base, 0);
   }
   return answered;
@@ -71,12 +74,18 @@ const hrefsIn = (reply: Reply, url: URL): [string, URL][] => {
   const html = new TextDecoder(bytes[0] === 0xff ? 'utf-16le' : 'utf-8')
     .decode(bytes)
     .replace(/<!--[^]*?-->|<(script|style|textarea)[^]*?<\/\1>/g, '');
+  if (/<(?:rss|feed|rdf:RDF)\b/.test(html)) return hrefsInFeed(html, url);
   if (/<meta name="robots" content="nofollow">/.test(html)) return [];
   const base = new URL(/<base href="(.*?)"/.exec(html)?.[1] ?? '', url);
-  return [...html.matchAll(/<(?:a|area|link)\b(?:[^>"']|"[^"]*"|'[^']*')*>/gi)]
-    .filter(([tag]) => !/rel="[^"]*nofollow/i.test(tag) && !/rel="stylesheet"/.test(tag))
+  const shown = html.replace(/(<iframe src=[^>]*>)[^]*?(?=<\/iframe>)/g, '$1').replace(/<\/frameset>\n*<frame.*?>/, '');
+  const refreshes = [...shown.matchAll(/<meta[^>]*>/gi)]
+    .filter(([tag]) => /http-equiv="?refresh/i.test(tag))
+    .flatMap(([tag]) => /content="[\d.]+[ ;,]+(?:url *= *)?'?(.*?)["']/i.exec(tag)?.[1] ?? [])
+    .map((target) => [target, base] as [string, URL]);
+  const links = [...shown.matchAll(/<(?:a|area|link|i?frame)\b(?:[^>"']|"[^"]*"|'[^']*')*>/gi)]
+    .filter(([tag]) => !/rel="[^"]*nofollow/i.test(tag) && !/rel="stylesheet"|srcdoc/.test(tag))
     .flatMap(([tag]) => {
-      const found = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i.exec(tag);
+      const found = /\s(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i.exec(tag);
       const href = (found?.[1] ?? found?.[2] ?? found?.[3] ?? '')
         .replaceAll('&amp;', '&')
         .replaceAll('&eacute;', 'é')
@@ -85,6 +94,19 @@ const hrefsIn = (reply: Reply, url: URL): [string, URL][] => {
         );
       return href === '' ? [] : [[href, base] as [string, URL]];
     });
+  return [...refreshes, ...links];
+};
+
+const hrefsInFeed = (xml: string, url: URL): [string, URL][] => {
+  const base = new URL(/xml:base="(.*?)"/.exec(xml)?.[1] ?? '', url);
+  const entries = [...xml.matchAll(/<(item|entry)>([^]*?)<\/\1>/g)].map(([, , inside = '']) =>
+    inside.replace(/<(source|description)>[^]*?<\/\1>|<link rel="(?!alternate).*?>/g, ''),
+  );
+  return entries.flatMap((entry) => {
+    const found = /<(?:link|guid)>(?:<!\[CDATA\[)?(.*?)(?:\]\]>)?<|<link\b.*?href=["'](.*?)["']/.exec(entry);
+    const href = found?.[1] ?? found?.[2];
+    return href === undefined ? [] : [[href.replaceAll('&amp;', '&'), base] as [string, URL]];
+  });
 };
 
 test('a simple crawl over HTTP finds what the walk over the model finds, and its record is clean but for haste', async () => {

@@ -11,9 +11,10 @@ const DEAD_ENDS = ['javascript:', 'mailto:', 'tel:', 'data:'];
 export interface Hrefs {
   readonly list: string[];
   readonly known: Set<string>;
+  readonly countMax: number;
 }
 
-export const createHrefs = (): Hrefs => ({ list: [], known: new Set() });
+export const createHrefs = (countMax = HREFS_PER_PAGE_MAX): Hrefs => ({ list: [], known: new Set(), countMax });
 
 /** Trimmed, with no tabs and line breaks inside: the URL standard reads it the same way. */
 export const tidyHref = (written: string): string => {
@@ -30,16 +31,25 @@ export const tidyHref = (written: string): string => {
 
 /** Adds an address, unless it leads nowhere, is known, or is one too many. */
 export const addHref = (hrefs: Hrefs, written: string): void => {
-  if (hrefs.list.length >= HREFS_PER_PAGE_MAX) return;
+  if (hrefs.list.length >= hrefs.countMax) return;
   const href = tidyHref(written);
   if (!leadsSomewhere(href) || hrefs.known.has(href)) return;
   hrefs.known.add(href);
   hrefs.list.push(href);
 };
 
-/** Forgets all but the first so many, for good: none of the others is added again. */
+/** Forgets all but the first so many. */
 export const cutHrefs = (hrefs: Hrefs, count: number): void => {
-  hrefs.list.length = Math.min(hrefs.list.length, count);
+  for (const href of hrefs.list.splice(count)) hrefs.known.delete(href);
+};
+
+/** Puts an address before others, among which it may stand already. */
+export const withFirst = (first: string, hrefs: readonly string[]): readonly string[] => {
+  const all = createHrefs();
+  addHref(all, first);
+  if (all.list.length === 0) return hrefs;
+  for (const href of hrefs) addHref(all, href);
+  return all.list;
 };
 
 const leadsSomewhere = (href: string): boolean => {

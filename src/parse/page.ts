@@ -1,13 +1,18 @@
 /** From the bytes of a page to its findings; nothing that a server sends makes it throw. */
 
 import { TextDecoder } from 'node:util';
-import type { Findings } from '../model/findings.ts';
+import { type Findings, HREFS_PER_PAGE_MAX } from '../model/findings.ts';
 import { ROBOTS_BYTES_MAX } from '../model/robots.ts';
-import { hasEndlessAuthority } from '../url/authority.ts';
+import { readLocation } from '../url/location.ts';
+import { resolveBase } from './base.ts';
 import { decodeBytes } from './charset.ts';
 import { addHeader } from './directives.ts';
+import { isFeed, readFeed } from './feed.ts';
+import { withFirst } from './hrefs.ts';
 import { scanHtml } from './html/scan.ts';
 import { inflate } from './inflate.ts';
+import { essence } from './media-type.ts';
+import { refreshTarget } from './refresh.ts';
 import { plainText, xmlText } from './xml.ts';
 
 export interface PageSource {
@@ -56,8 +61,10 @@ export const parsePage = (source: PageSource): ReadPage => {
   const { headers, textBytesMax } = source;
   const contentType = headers['content-type'] ?? '';
   const { bytes, cut, broken } = inflate(source.body, headers['content-encoding'] ?? '', textBytesMax);
-  const kind = broken && looksBinary(bytes) ? 'none' : kindOf(essence(contentType), bytes);
-  const { text, charset } = decodeBytes({ bytes, contentType, html: kind === 'html' || kind === 'xhtml' });
+  const type = essence(contentType);
+  const named = broken && looksBinary(bytes) ? 'none' : kindOf(type, bytes);
+  const { text, charset } = decodeBytes({ bytes, contentType, html: named === 'html' || named === 'xhtml' });
+  const kind = named !== 'none' && named !== 'xhtml' && isFeed(type, text) ? 'feed' : named;
   return { findings: findingsOf(source, { kind, text, charset }), source: text, cut, broken };
 };
 
@@ -71,7 +78,7 @@ export const decodeText = (headers: Readonly<Record<string, string>>, body: Uint
   return (mark === 0xfffe ? UTF_16LE : mark === 0xfeff ? UTF_16BE : UTF_8).decode(bytes);
 };
 
-type Kind = 'html' | 'xhtml' | 'xml' | 'plain' | 'none';
+type Kind = 'html' | 'xhtml' | 'feed' | 'xml' | 'plain' | 'none';
 
 interface PageText {
   readonly kind: Kind;
@@ -86,14 +93,15 @@ const findingsOf = (source: PageSource, page: PageText): Findings => {
   const wantsText = source.text ?? true;
   const scanned = scanHtml(html ? page.text : '', { productToken, xhtml: page.kind === 'xhtml', text: wantsText });
   const { directives } = scanned;
+  const { hrefs, base } = page.kind === 'feed' ? readFeed(page.text, HREFS_PER_PAGE_MAX) : scanned;
   addHeader(directives, headers['x-robots-tag'] ?? '', productToken);
   const text = wantsText ? textOf(page, scanned.text) : '';
   return {
     title: scanned.title,
     language: scanned.language || (headers['content-language'] ?? '').split(',', 1).join('').trim(),
     charset: page.charset,
-    base: scanned.base === null ? url : resolveBase(scanned.base, url),
-    hrefs: directives.nofollow ? [] : scanned.hrefs,
+    base: resolveBase(base, url),
+    hrefs: directives.nofollow ? [] : withFirst(refreshTarget(readLocation(headers.refresh ?? '')), hrefs),
     canonical: scanned.canonical,
     noindex: directives.noindex,
     nofollow: directives.nofollow,
@@ -102,16 +110,7 @@ const findingsOf = (source: PageSource, page: PageText): Findings => {
 };
 
 const textOf = ({ kind, text }: PageText, scanned: string): string =>
-  kind === 'xml' ? xmlText(text) : kind === 'plain' ? plainText(text) : scanned;
-
-/** HTML standard, 4.2.3: a base that cannot be read, or is a data: or javascript: URL, counts for nothing. */
-const resolveBase = (href: string, url: string): string => {
-  const base = hasEndlessAuthority(href) ? null : URL.parse(href, url);
-  return base === null || base.protocol === 'data:' || base.protocol === 'javascript:' ? url : base.href;
-};
-
-/** `Text/HTML; charset=x` -> `text/html`. */
-const essence = (contentType: string): string => contentType.split(/[;,]/, 1).join('').trim().toLowerCase();
+  kind === 'xml' || kind === 'feed' ? xmlText(text) : kind === 'plain' ? plainText(text) : scanned;
 
 const isXml = (type: string): boolean => type === 'application/xml' || type.endsWith('+xml');
 

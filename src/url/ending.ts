@@ -27,12 +27,19 @@ const ENDINGS = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
+/**
+ * Programs that web servers run: with a query (`/shop.dll?item=7`, `/find.exe?q=a`) what comes is what the program
+ * writes, mostly a page; without one, mostly the file. Every other ending says the same with a query as without:
+ * `photo.jpg?w=200` is a smaller photo, `app.js?v=3` a newer script, `a.zip?mirror=2` the file from another place.
+ */
+const RUN_BY_SERVERS: ReadonlySet<string> = new Set(['dll', 'exe']);
+
 /** No ending listed is longer. */
 const ENDING_CHARS_MAX = Math.max(...Array.from(ENDINGS, (ending) => ending.length));
 
 export const FILE_ENDINGS: ReadonlySet<string> = ENDINGS;
 
-/** Looks at the path only: `/get?file=a.zip` may well answer with a page. */
+/** Looks at the end of the path, not of the query: `/get?file=a.zip` may well answer with a page. */
 export const namesFile = (path: string): boolean => {
   const query = path.indexOf('?');
   const end = query < 0 ? path.length : query;
@@ -40,6 +47,7 @@ export const namesFile = (path: string): boolean => {
   if (dot < 0 || end - dot - 1 > ENDING_CHARS_MAX || end - dot < 2) return false;
   const ending = path.slice(dot + 1, end).toLowerCase();
   if (!ENDINGS.has(ending)) return false; // a slash behind the dot ends here too
+  if (query >= 0 && RUN_BY_SERVERS.has(ending)) return false;
   return !isPageAboutIt(path, path.lastIndexOf('/', dot) + 1, dot);
 };
 

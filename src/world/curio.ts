@@ -32,6 +32,9 @@ export interface Curio {
 
 export const CURIOS_PATH = '/curios/';
 
+/** An address as a page of its own site may write it. */
+export const path = (url: string): string => new URL(url).pathname;
+
 /** A curio whose entry is one ordinary link. */
 export const curio = (name: string, about: string, sheet: Curio['sheet']): Curio => ({
   name,

@@ -14,7 +14,16 @@ export const CHARSET_TITLES: Readonly<Record<string, string>> = {
   'utf-16': 'Łódź, naïve café ✓',
   'meta-charset': 'Смородина',
   'bom-wins': 'Größe ✓',
+  'joined-charset': 'Яблоня',
 };
+
+/** What a reader sees of the curio `hidden-unended`, and what not. */
+export const HIDDEN_TEXT = { seen: ['plain-apple', 'plain-pear', 'plain-plum'], unseen: 'secret-quince' };
+
+const HIDDEN_PAGE =
+  `<title>Hidden</title><ul><li hidden>${HIDDEN_TEXT.unseen}<li>${HIDDEN_TEXT.seen[0]}</ul>` +
+  `<table><tr hidden><td>${HIDDEN_TEXT.unseen}<tr><td>${HIDDEN_TEXT.seen[1]}</table>` +
+  `<div><video>${HIDDEN_TEXT.unseen}</div><p>${HIDDEN_TEXT.seen[2]}`;
 
 const page = (place: Place, title: string, declared: string): string =>
   htmlText({ key: 1, title, site: place.site.name, bytes: 0, links: [anchor(`${place.home}/leaf`, 'leaf')] }).replace(
@@ -42,17 +51,19 @@ const shiftJis = (place: Place): Buffer =>
 
 interface Encoded {
   readonly type: string;
+  /** The server names the type in two header fields. */
+  readonly twice?: true;
   readonly about: string;
   readonly bytes: (place: Place, title: string) => Uint8Array;
 }
 
-const charset = (name: string, { type, about, bytes }: Encoded): Curio =>
+const charset = (name: string, { type, twice, about, bytes }: Encoded): Curio =>
   curio(name, about, (place, rest) => {
     const leaf = `${place.home}/leaf`;
     if (rest === '/leaf') return curioPage(place, `A leaf: ${about}`);
     if (rest !== '') return null;
     return sheetOf({
-      headers: { 'content-type': type },
+      headers: { 'content-type': type, ...(twice ? { 'Content-Type': type } : {}) },
       links: [anchor(leaf, 'leaf')],
       body: () => bytes(place, CHARSET_TITLES[name] as string),
     });
@@ -111,6 +122,12 @@ export const BODY_CURIOS: readonly Curio[] = [
     about: 'a header that says latin1 and a byte order mark that says UTF-8',
     bytes: (place, title) => Buffer.from(`\ufeff${page(place, title, '')}`, 'utf8'),
   }),
+  charset('joined-charset', {
+    type: 'text/html; charset=windows-1251',
+    twice: true,
+    about: 'windows-1251, said in two header fields',
+    bytes: (place, title) => cyrillic(page(place, title, '')),
+  }),
   compressed('gzip', 'a body in gzip', gzipSync),
   compressed('deflate', 'a body in deflate', deflateSync),
   compressed('brotli', 'a body in brotli', brotliCompressSync),
@@ -133,6 +150,11 @@ export const BODY_CURIOS: readonly Curio[] = [
     'empty',
     'a page without a byte',
     only(() => textSheet('text/html', () => new Uint8Array(0))),
+  ),
+  curio(
+    'hidden-unended',
+    'hidden elements that have no end tag',
+    only(() => textSheet('text/html', () => Buffer.from(HIDDEN_PAGE))),
   ),
   curio(
     'plain-text',

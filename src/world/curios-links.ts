@@ -1,11 +1,10 @@
 /** Curios in how links are written. */
 
 import type { Curio } from './curio.ts';
-import { curio, curioPage, pageWithLeaves } from './curio.ts';
+import { curio, curioPage, pageWithLeaves, path } from './curio.ts';
 import { SPELLINGS } from './articles.ts';
 import { anchor, decoy, marked, textSheet } from './sheet.ts';
 
-const path = (url: string): string => new URL(url).pathname;
 const PIXEL = Buffer.from('89504e470d0a1a0a', 'hex');
 
 export const LINK_CURIOS: readonly Curio[] = [
@@ -93,8 +92,19 @@ export const LINK_CURIOS: readonly Curio[] = [
     head: '<meta name="ROBOTS" content="NOINDEX">',
     links: [anchor(leaf, 'yes')],
   })),
+  pageWithLeaves('programs', 'programs with a query, which answer with pages', ({ home }) => ({
+    links: [anchor(`${home}/shop.dll?item=7`, 'an item'), anchor(`${home}/find.exe?q=a`, 'a search')],
+  })),
+  pageWithLeaves('endless-host', 'addresses with hosts of thousands of letters, and a leaf after them', (_, leaf) => ({
+    links: [
+      decoy('', `<a href="http://${'&uuml;'.repeat(4_000)}/">other letters</a>`),
+      decoy('', `<a href="https://${'long.'.repeat(900)}example/">labels</a>`),
+      anchor(leaf, 'a leaf'),
+    ],
+  })),
   curio('files', 'files whose ending tells that they are not text', ({ home, ...place }, rest) => {
-    const files = ['picture.png', 'photo.JPG', 'film.mp4', 'archive.zip'].map((name) => `${home}/${name}`);
+    const names = ['picture.png', 'photo.JPG', 'film.mp4', 'archive.zip', 'shop.dll', 'photo.jpg?w=200'];
+    const files = names.map((name) => `${home}/${name}`);
     const links = files.map((to) => decoy(to, `<a href="${to}">a file</a>`));
     if (rest === '') return curioPage({ home, ...place }, 'Files to look at', { links });
     return files.includes(home + rest) ? textSheet('application/octet-stream', () => PIXEL) : null;

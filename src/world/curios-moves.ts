@@ -26,6 +26,16 @@ export const MOVE_CURIOS: readonly Curio[] = [
     if (rest === '') return { ...redirectTo(`${place.home}/other`, `${place.home}/other#there`), status: 303 };
     return rest === '/other' ? curioPage(place, 'Seen other') : null;
   }),
+  curio('moved-utf8', 'a redirect whose address is written in raw UTF-8', (place, rest) => {
+    // The head of a response is sent byte by byte, one for each character.
+    if (rest === '') return redirectTo(`${place.home}/caf%C3%A9`, Buffer.from(`${place.home}/café`).toString('latin1'));
+    return rest === '/caf%C3%A9' ? curioPage(place, 'Moved to the cafe') : null;
+  }),
+  curio('moved-twice', 'a redirect that says twice where it leads', (place, rest) => {
+    const to = `${place.home}/new`;
+    if (rest === '') return { ...redirectTo(to), headers: { location: to, Location: to } };
+    return rest === '/new' ? curioPage(place, 'Moved here, said twice') : null;
+  }),
   chain('chain', 'a chain of five redirects', 5),
   chain('chain-long', 'a chain of nine redirects, too long to follow', 9),
   curio('loop', 'two redirects that lead to each other', (place, rest) => {

@@ -2,12 +2,21 @@
 
 import type { Curio } from './curio.ts';
 import { BODY_CURIOS } from './curios-bodies.ts';
+import { ELSEWHERE_CURIOS } from './curios-elsewhere.ts';
+import { FEED_CURIOS } from './curios-feeds.ts';
 import { LINK_CURIOS } from './curios-links.ts';
 import { MOVE_CURIOS, TRAP_CURIOS, TROUBLE_CURIOS } from './curios-moves.ts';
 import type { Site } from './sites.ts';
 import { TRAITS } from './traits.ts';
 
-const GENTLE: readonly Curio[] = [...LINK_CURIOS, ...BODY_CURIOS, ...MOVE_CURIOS, ...TRAP_CURIOS];
+const GENTLE: readonly Curio[] = [
+  ...LINK_CURIOS,
+  ...ELSEWHERE_CURIOS,
+  ...FEED_CURIOS,
+  ...BODY_CURIOS,
+  ...MOVE_CURIOS,
+  ...TRAP_CURIOS,
+];
 const BY_NAME: ReadonlyMap<string, Curio> = new Map([...GENTLE, ...TROUBLE_CURIOS].map((curio) => [curio.name, curio]));
 
 /** A site of a large world carries this many; in a small one more, so that each is somewhere. */

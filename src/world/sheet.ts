@@ -12,6 +12,7 @@ export type Delivery = 'plain' | 'chunked' | 'slow' | 'drip' | 'endless' | 'trun
 
 export interface Response {
   readonly status: number;
+  /** Two names that differ in case alone are one field sent twice. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly delivery: Delivery;

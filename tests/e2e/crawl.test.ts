@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { VERSION } from '../../src/folder/version.ts';
 import { PAGE_COLUMN_NAMES } from '../../src/model/page.ts';
-import { CHARSET_TITLES } from '../../src/world/curios-bodies.ts';
+import { CHARSET_TITLES, HIDDEN_TEXT } from '../../src/world/curios-bodies.ts';
 import { tinyPlan } from '../../src/world/presets.ts';
 import { urlOf } from '../../src/world/seen.ts';
 import { archivedIn, assertArchivedOnce, countByUrl, type Archived } from '../support/archive-check.ts';
@@ -191,6 +191,12 @@ test('pages in odd charsets are decoded right, in the list and in what show prin
       assert.ok((await shown(row.url, '--text')).includes(title), name);
     }),
   );
+});
+
+test('what is hidden is not in the text of a page, and hides nothing that follows it', async () => {
+  const text = await shown(rowEnding('/curios/hidden-unended').url, '--text');
+  for (const word of HIDDEN_TEXT.seen) assert.ok(text.includes(word), word);
+  assert.ok(!text.includes(HIDDEN_TEXT.unseen));
 });
 
 test('a compressed page is shown as it reads', async () => {

@@ -176,6 +176,31 @@ test('pages that only sitemaps lead to are crawled: of robots.txt and the usual 
     assertCode(await verify(), 0);
   }));
 
+test('feeds that robots.txt names as sitemaps give their entries, of their own site only; a no-break space is no part of an address', () => {
+  const web: Web = {
+    'a.example/robots.txt': ['rss.xml', 'atom.xml', 'map.xml'].map((name) => `Sitemap: /${name}\n`).join(''),
+    'a.example/': PAGE,
+    'a.example/rss.xml':
+      '<rss><channel><link>http://a.example/not-listed</link><item><link>http://a.example/in-rss</link></item>' +
+      '<item><link>http://b.example/foreign</link></item></channel></rss>',
+    'a.example/atom.xml': '<feed xml:base="/deep/"><entry><link href="in-atom"/></entry></feed>',
+    'a.example/map.xml': urlset('a.example/in-spaces').replaceAll(/<loc>(.*?)<\/loc>/g, '<loc>\u00a0$1\u00a0</loc>'),
+    'a.example/in-rss': PAGE,
+    'a.example/deep/in-atom': PAGE,
+    'a.example/in-spaces': PAGE,
+  };
+  return onWeb(web, async ({ crawl, pages }) => {
+    assertCode(await crawl({ url: 'http://a.example/' }), 0);
+    const fetched = [...(await pages())].filter(([, row]) => row.outcome === 'fetched').map(([url]) => url);
+    assert.deepEqual(
+      fetched.toSorted(),
+      Object.keys(web)
+        .filter((url) => !url.endsWith('robots.txt'))
+        .toSorted(),
+    );
+  });
+});
+
 test('without --sitemaps none is asked for', () =>
   onWeb(RICH, async ({ crawl, asked }) => {
     assertCode(await crawl({ url: 'http://a.example/', sitemaps: null }), 0);

@@ -33,14 +33,25 @@ export const oracleFindings = (page: string): OracleFindings => {
     const href = attribute('href') ?? (element.namespaceURI === HTML ? null : xlink(element));
     const { tagName } = element;
     const isHtml = element.namespaceURI === HTML;
+    const add = (address: string | null): void => {
+      if (address !== null && !rel.includes('nofollow') && leadsSomewhere(tidy(address))) hrefs.add(tidy(address));
+    };
     if (
       tagName === 'a' ||
       (isHtml && tagName === 'area') ||
-      (isHtml && tagName === 'link' && (rel.includes('next') || rel.includes('canonical')))
+      (isHtml &&
+        tagName === 'link' &&
+        (rel.includes('next') || rel.includes('canonical') || isFeed(rel, attribute('type'))))
     ) {
-      if (href !== null && !rel.includes('nofollow') && leadsSomewhere(tidy(href))) hrefs.add(tidy(href));
+      add(href);
     }
     if (!isHtml) return;
+    if (tagName === 'frame' || tagName === 'iframe') add(attribute('src'));
+    if (tagName === 'noframes') for (const inside of linksInNoframes(element)) hrefs.add(inside);
+    if (tagName === 'meta' && attribute('http-equiv')?.toLowerCase() === 'refresh') {
+      const target = refreshed(attribute('content') ?? '');
+      if (leadsSomewhere(tidy(target))) hrefs.add(tidy(target));
+    }
     if (tagName === 'link' && rel.includes('canonical') && href !== null) canonical ||= tidy(href);
     if (tagName === 'base' && href !== null) base ??= tidy(href);
     if (tagName === 'html') language ??= attribute('lang') ?? attribute('xml:lang');
@@ -55,6 +66,27 @@ export const oracleFindings = (page: string): OracleFindings => {
     language: restored(language ?? '').trim(),
     hrefs: [...hrefs].slice(0, HREFS_PER_PAGE_MAX).map(restored),
   };
+};
+
+const isFeed = (rel: readonly string[], type: string | null): boolean =>
+  rel.includes('alternate') && /^\s*application\/(?:rss|atom|rdf)\+xml\s*(?:[;,]|$(?![^]))/i.test(type ?? '');
+
+/** Its content is text to a tree; here it is a page of its own, in which a further noframes is no element. */
+const linksInNoframes = (element: DefaultTreeAdapterTypes.Element): readonly string[] => {
+  const content = element.childNodes.map((node) => ('value' in node ? node.value : '')).join('');
+  const { hrefs } = oracleFindings(content.replace(/(<\/?noframe)s/gi, '$1d'));
+  return hrefs.map((href) => href.replace(/(<\/?noframe)d/gi, '$1s'));
+};
+
+/** The steps of the HTML standard, one by one. */
+const refreshed = (content: string): string => {
+  let rest = content.replace(/^[\t\n\f\r ]+/, '');
+  if (!/^[\d.]/.test(rest)) return '';
+  rest = rest.replace(/^\d*[\d.]*/, '');
+  if (!/^[;,\t\n\f\r ]/.test(rest)) return '';
+  rest = rest.replace(/^[\t\n\f\r ]+/, '').replace(/^[;,]/, '');
+  rest = rest.replace(/^[\t\n\f\r ]+/, '').replace(/^url[\t\n\f\r ]*=[\t\n\f\r ]*/i, '');
+  return /^(["'])([^]*?)(?:\1|$(?![^]))/.exec(rest)?.[2] ?? rest;
 };
 
 const renamed = (page: string): string =>

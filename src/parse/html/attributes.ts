@@ -15,7 +15,10 @@ export const SHADOW_ROOT = 9;
 export const CHARSET = 10;
 export const HTTP_EQUIV = 11;
 export const TYPE = 12;
-const SLOTS = 13;
+export const SRC = 13;
+export const PERMALINK = 14;
+export const XML_BASE = 15;
+const SLOTS = 16;
 
 const SLOT_OF: ReadonlyMap<string, number> = new Map([
   ['href', HREF],
@@ -33,6 +36,9 @@ const SLOT_OF: ReadonlyMap<string, number> = new Map([
   ['charset', CHARSET],
   ['http-equiv', HTTP_EQUIV],
   ['type', TYPE],
+  ['src', SRC],
+  ['ispermalink', PERMALINK],
+  ['xml:base', XML_BASE],
 ]);
 
 const SLOT_NAME_CHARS_MAX = 14; // shadowrootmode

@@ -2,14 +2,18 @@
 
 import { addMeta } from '../directives.ts';
 import { addHref, cutHrefs, tidyHref } from '../hrefs.ts';
+import { essence, FEED_TYPES } from '../media-type.ts';
+import { refreshTarget } from '../refresh.ts';
 import {
   CONTENT,
   has,
   HREF,
+  HTTP_EQUIV,
   LANG,
   NAME,
   REL,
   SHADOW_ROOT,
+  SRC,
   TYPE,
   attributeValue,
   XLINK_HREF,
@@ -161,6 +165,7 @@ const beginFrameset = (scan: Scan): void => {
     scan.sink.out = '';
   }
   scan.frameset = true;
+  scan.framesetDepth = 1;
 };
 
 const readElement = (scan: Scan, name: string): void => {
@@ -174,6 +179,9 @@ const readElement = (scan: Scan, name: string): void => {
     case 'a':
     case 'area':
       if (has(scan.tag, HREF)) addLink(scan, HREF);
+      break;
+    case 'iframe':
+      readFrame(scan);
       break;
     case 'link':
       if (has(scan.tag, HREF)) readLink(scan);
@@ -205,13 +213,23 @@ const addLink = (scan: Scan, slot: number): void => {
 const readLink = (scan: Scan): void => {
   const rel = relations(scan);
   const isCanonical = rel.includes('canonical');
-  if (!isCanonical && !rel.includes('next')) return;
+  if (!isCanonical && !rel.includes('next') && !(rel.includes('alternate') && isFeedLink(scan))) return;
   const href = attributeValue(scan.tag, HREF);
   if (isCanonical && scan.canonical === '') scan.canonical = tidyHref(href);
   if (!rel.includes('nofollow')) addHref(scan.hrefs, href);
 };
 
+/** Other alternates are the same page in another form or language, which pages link to for their readers as well. */
+const isFeedLink = (scan: Scan): boolean => FEED_TYPES.has(essence(attributeValue(scan.tag, TYPE)));
+
+/** A frame or iframe shows a page of its own. */
+export const readFrame = (scan: Scan): void => {
+  if (has(scan.tag, SRC)) addLink(scan, SRC);
+};
+
 const readMeta = (scan: Scan): void => {
+  if (attributeValue(scan.tag, HTTP_EQUIV).toLowerCase() === 'refresh')
+    addHref(scan.hrefs, refreshTarget(attributeValue(scan.tag, CONTENT)));
   const name = attributeValue(scan.tag, NAME).trim().toLowerCase();
   if (name === 'robots' || name === scan.options.productToken)
     addMeta(scan.directives, attributeValue(scan.tag, CONTENT));

@@ -8,7 +8,7 @@
 import { type Attributes, ENCODING, FONT, has, attributeValue } from './attributes.ts';
 import { BREAKOUT, SPECIAL, type Tag, VOID } from './tags.ts';
 
-/** Deeper elements are read but not kept: an end tag then looks at this many at the most. */
+/** Deeper elements are read but not kept. Far above what pages nest. */
 const FOREIGN_DEPTH_MAX = 256;
 
 type Kind = 'html' | 'svg' | 'math' | 'svg-point' | 'math-text' | 'math-annotation' | 'math-point';
@@ -21,8 +21,32 @@ interface Open {
   readonly unseen: boolean;
 }
 
-/** The open elements from the outermost svg or math on; empty in plain HTML. */
-export type Foreign = Open[];
+/**
+ * An open element with what an end tag asks about those around it: where they stand in the list, -1 for nowhere. So an
+ * end tag looks at the innermost element alone, and a page of end tags that end nothing costs what its length does.
+ */
+interface Kept extends Open {
+  /** The next one outwards of this name, among those of HTML or among those of svg and math. */
+  readonly namesake: number;
+  /** The innermost one of HTML, this one included. */
+  readonly html: number;
+  /** The innermost one that no end tag of HTML reaches past, this one included. */
+  readonly wall: number;
+  /** The innermost special one of HTML, this one included: end tags of inline elements do not reach past it. */
+  readonly special: number;
+}
+
+/** The open elements from the outermost svg or math on; none in plain HTML. */
+export interface Foreign {
+  readonly open: Kept[];
+  /** Where the innermost element of each name stands, of HTML and of svg and math. */
+  readonly innermost: { readonly html: Map<string, number>; readonly foreign: Map<string, number> };
+}
+
+export const createForeign = (open: Kept[] = []): Foreign => ({
+  open,
+  innermost: { html: new Map(), foreign: new Map() },
+});
 
 const SVG_POINTS: ReadonlySet<string> = new Set(['foreignobject', 'desc', 'title']);
 const MATH_TEXTS: ReadonlySet<string> = new Set(['mi', 'mo', 'mn', 'ms', 'mtext']);
@@ -31,14 +55,14 @@ const HTML_ENCODINGS: ReadonlySet<string> = new Set(['text/html', 'application/x
 
 /** Takes in a start tag; true when it made an element of svg or math, false for one of HTML. */
 export const openForeign = (foreign: Foreign, tag: Tag, attributes: Attributes): boolean => {
-  let current = foreign.at(-1);
+  let current = foreign.open.at(-1);
   if (current !== undefined && !readsHtml(current, tag.name)) {
     if (!breaksOut(tag, attributes)) {
       if (!attributes.selfClosing) push(foreign, foreignElement(current, tag, attributes));
       return true;
     }
     leave(foreign);
-    current = foreign.at(-1);
+    current = foreign.open.at(-1);
   }
   if (tag.name === 'svg' || tag.name === 'math') {
     const unseen = current?.unseen ?? false;
@@ -56,19 +80,15 @@ export const openForeign = (foreign: Foreign, tag: Tag, attributes: Attributes):
  * True when it ended an element of svg or math, false when it is one of HTML.
  */
 export const closeForeign = (foreign: Foreign, tag: Tag, openOutside: boolean): boolean => {
-  const name = tag.name;
-  if (foreign.at(-1)?.kind !== 'html') {
-    if (name === 'p' || name === 'br') {
-      leave(foreign);
-    } else {
-      for (let i = foreign.length - 1; i >= 0; i -= 1) {
-        const open = foreign[i];
-        if (open === undefined || open.kind === 'html') break;
-        if (open.name === name) {
-          foreign.length = i;
-          return true;
-        }
-      }
+  const { name } = tag;
+  if (name === 'p' || name === 'br') {
+    leave(foreign);
+  } else {
+    const found = foreign.innermost.foreign.get(name) ?? -1;
+    // HTML inside svg and math keeps end tags for itself.
+    if (found >= 0 && found > foreign.open.at(-1)!.html) {
+      cut(foreign, found);
+      return true;
     }
   }
   closeHtml(foreign, tag, openOutside);
@@ -77,11 +97,11 @@ export const closeForeign = (foreign: Foreign, tag: Tag, openOutside: boolean): 
 
 /** Text and marked sections are read as svg and math want them. */
 export const inForeign = (foreign: Foreign): boolean => {
-  const kind = foreign.at(-1)?.kind;
+  const kind = foreign.open.at(-1)?.kind;
   return kind !== undefined && kind !== 'html';
 };
 
-export const isUnseen = (foreign: Foreign): boolean => foreign.at(-1)?.unseen ?? false;
+export const isUnseen = (foreign: Foreign): boolean => foreign.open.at(-1)?.unseen ?? false;
 
 const readsHtml = (current: Open, name: string): boolean => {
   switch (current.kind) {
@@ -106,29 +126,22 @@ const isPoint = (kind: Kind): boolean => kind === 'svg-point' || kind === 'math-
 
 /** Back to the nearest element in which HTML may stand. */
 const leave = (foreign: Foreign): void => {
-  let open = foreign.at(-1);
-  while (open !== undefined && open.kind !== 'html' && !isPoint(open.kind)) {
-    foreign.pop();
-    open = foreign.at(-1);
+  const { open } = foreign;
+  let current = open.at(-1);
+  while (current !== undefined && current.kind !== 'html' && !isPoint(current.kind)) {
+    cut(foreign, open.length - 1);
+    current = open.at(-1);
   }
 };
 
 const closeHtml = (foreign: Foreign, tag: Tag, openOutside: boolean): void => {
-  const anywhere = tag.name === 'template';
-  for (let i = foreign.length - 1; i >= 0; i -= 1) {
-    const open = foreign[i];
-    if (open === undefined) break;
-    if (open.kind === 'html') {
-      if (open.name === tag.name) {
-        foreign.length = i;
-        return;
-      }
-      if (!anywhere && (tag.flags & (SPECIAL | BREAKOUT)) === 0 && (open.flags & SPECIAL) !== 0) return;
-    } else if (!anywhere && (isPoint(open.kind) || open.kind === 'math-annotation')) {
-      return;
-    }
-  }
-  if (openOutside) foreign.length = 0;
+  const current = foreign.open.at(-1);
+  if (current === undefined) return;
+  const inline = (tag.flags & (SPECIAL | BREAKOUT)) === 0;
+  const barrier = tag.name === 'template' ? -1 : Math.max(current.wall, inline ? current.special : -1);
+  const found = foreign.innermost.html.get(tag.name) ?? -1;
+  if (found >= 0 && found >= barrier) cut(foreign, found);
+  else if (barrier < 0 && openOutside) cut(foreign, 0);
 };
 
 const foreignElement = (current: Open, tag: Tag, attributes: Attributes): Open => {
@@ -144,6 +157,30 @@ const mathKind = (name: string, attributes: Attributes): Kind => {
   return HTML_ENCODINGS.has(attributeValue(attributes, ENCODING).toLowerCase()) ? 'math-point' : 'math-annotation';
 };
 
-const push = (foreign: Foreign, open: Open): void => {
-  if (foreign.length < FOREIGN_DEPTH_MAX) foreign.push(open);
+const push = ({ open, innermost }: Foreign, element: Open): void => {
+  const place = open.length;
+  if (place >= FOREIGN_DEPTH_MAX) return;
+  const { name, flags, kind } = element;
+  const around = open.at(-1);
+  const isHtml = kind === 'html';
+  const places = isHtml ? innermost.html : innermost.foreign;
+  const isWall = isPoint(kind) || kind === 'math-annotation';
+  open.push({
+    ...element,
+    namesake: places.get(name) ?? -1,
+    html: isHtml ? place : (around?.html ?? -1),
+    wall: isWall ? place : (around?.wall ?? -1),
+    special: isHtml && (flags & SPECIAL) !== 0 ? place : (around?.special ?? -1),
+  });
+  places.set(name, place);
+};
+
+/** Ends all but so many of the outermost: each element once, however many end tags there are. */
+const cut = ({ open, innermost }: Foreign, length: number): void => {
+  while (open.length > length) {
+    const { name, kind, namesake } = open.pop()!;
+    const places = kind === 'html' ? innermost.html : innermost.foreign;
+    if (namesake < 0) places.delete(name);
+    else places.set(name, namesake);
+  }
 };

@@ -2,17 +2,17 @@
  * One pass over a page: its links, title, language, directives and text.
  *
  * It follows the tokenizer of the HTML standard, and of its tree construction only what decides
- * which tags count: svg and math, templates, framesets. Nothing here goes back or recurses, so
- * the time is linear in the page whatever is written there.
+ * which tags count: svg and math, templates, framesets. Nothing here goes back but once, into a
+ * noframes, so the time is linear in the page whatever is written there.
  */
 
 import type { Directives } from '../directives.ts';
 import { readAttributes } from './attributes.ts';
-import { endElement, readLanguage, readRawText, startElement, startForeignElement } from './elements.ts';
+import { endElement, readFrame, readLanguage, readRawText, startElement, startForeignElement } from './elements.ts';
 import { closeForeign, inForeign, openForeign } from './foreign.ts';
 import { bogusEnd, commentEnd, rawTextEnd } from './skip.ts';
-import { createScan, isMuted, type Scan, type ScanOptions, settleBody } from './state.ts';
-import { RAW, READ, type Tag, tagAt, VOID } from './tags.ts';
+import { createNoframesScan, createScan, isMuted, type Scan, type ScanOptions, settleBody } from './state.ts';
+import { RAW, READ, type Tag, tagAt, UNKNOWN, VOID } from './tags.ts';
 import { opensMarkup, readText } from './text.ts';
 
 export interface Scanned {
@@ -34,8 +34,7 @@ const QUESTION = 63;
 
 export const scanHtml = (source: string, options: ScanOptions): Scanned => {
   const scan = createScan(source, options);
-  let at = 0;
-  while (at < source.length) at = step(scan, at);
+  readAll(scan);
   return {
     title: scan.title ?? '',
     language: scan.language ?? '',
@@ -45,6 +44,11 @@ export const scanHtml = (source: string, options: ScanOptions): Scanned => {
     directives: scan.directives,
     text: scan.sink.out,
   };
+};
+
+const readAll = (scan: Scan): void => {
+  let at = 0;
+  while (at < scan.source.length) at = step(scan, at);
 };
 
 /** Reads one piece of text or markup and says where the next one begins. */
@@ -96,13 +100,13 @@ const readDeclaration = (scan: Scan, at: number): number => {
 const readStartTag = (scan: Scan, at: number): number => {
   const { source, tag, foreign } = scan;
   const nameStop = nameEnd(source, at + 2);
-  const element = tagAt(source, at + 1, nameStop);
+  const element = elementAt(scan, at + 1, nameStop);
   readAttributes(tag, nameStop, (element.flags & READ) !== 0);
   const end = tag.end;
   if (end < 0) return source.length;
   if (scan.frameset) return readInFrameset(scan, element);
   const { name, flags } = element;
-  if ((foreign.length > 0 || name === 'svg' || name === 'math') && openForeign(foreign, element, tag)) {
+  if ((foreign.open.length > 0 || name === 'svg' || name === 'math') && openForeign(foreign, element, tag)) {
     startForeignElement(scan, element);
     return end;
   }
@@ -111,15 +115,41 @@ const readStartTag = (scan: Scan, at: number): number => {
     if ((flags & VOID) === 0) endElement(scan, element);
     return end;
   }
+  if (name === 'noframes' && (flags & RAW) !== 0) return readNoframes(scan);
   if ((flags & RAW) !== 0) return readRawText(scan, name, end);
-  if (foreign.length === 0 && element.id !== 0 && (flags & VOID) === 0) scan.openCounts[element.id]! += 1;
+  if (foreign.open.length === 0 && element.id !== 0 && (flags & VOID) === 0) scan.openCounts[element.id]! += 1;
   return end;
 };
 
-/** Only `html` and `noframes` mean something in a frameset and after it. */
-const readInFrameset = (scan: Scan, { name }: Tag): number => {
+/** Only frames, `html` and `noframes` mean something in a frameset, and only the last two after it. */
+const readInFrameset = (scan: Scan, { name, flags }: Tag): number => {
   if (name === 'html') readLanguage(scan);
-  return name === 'noframes' ? rawTextEnd(scan.source, scan.tag.end, name) : scan.tag.end;
+  else if (name === 'noframes' && (flags & RAW) !== 0) return readNoframes(scan);
+  else if (scan.framesetDepth > 0 && name === 'frame') readFrame(scan);
+  else if (scan.framesetDepth > 0 && name === 'frameset') scan.framesetDepth += 1;
+  return scan.tag.end;
+};
+
+/** A page has one, if any. */
+const NOFRAMES_PER_PAGE_MAX = 100;
+
+/**
+ * Browsers read its content as text, which they do not show. We show no frames: it is read for its links, but not for
+ * its text, which mostly says that the browser is old.
+ */
+const readNoframes = (scan: Scan): number => {
+  const { source } = scan;
+  const from = scan.tag.end;
+  const to = rawTextEnd(source, from, 'noframes');
+  if (scan.templates > 0 || scan.noframes >= NOFRAMES_PER_PAGE_MAX) return to;
+  scan.noframes += 1;
+  readAll(createNoframesScan(scan, source.slice(from, to)));
+  return to;
+};
+
+const elementAt = (scan: Scan, start: number, end: number): Tag => {
+  const element = tagAt(scan.source, start, end);
+  return scan.inNoframes && element.name === 'noframes' ? UNKNOWN : element;
 };
 
 /** Their end tags close nothing that is still open inside them. */
@@ -132,10 +162,11 @@ const readEndTag = (scan: Scan, at: number): number => {
   const nameStop = nameEnd(source, at + 3);
   readAttributes(tag, nameStop, false);
   if (tag.end < 0) return source.length;
-  const element = tagAt(source, at + 2, nameStop);
+  const element = elementAt(scan, at + 2, nameStop);
+  if (element.name === 'frameset' && scan.framesetDepth > 0) scan.framesetDepth -= 1;
   const openOutside = openCounts[element.id]! > 0 && !KEEP_CONTENT_OPEN.has(element.name);
-  if (foreign.length > 0 && closeForeign(foreign, element, openOutside)) return tag.end;
-  if (foreign.length === 0 && openOutside) openCounts[element.id]! -= 1;
+  if (foreign.open.length > 0 && closeForeign(foreign, element, openOutside)) return tag.end;
+  if (foreign.open.length === 0 && openOutside) openCounts[element.id]! -= 1;
   endElement(scan, element);
   return tag.end;
 };

@@ -3,7 +3,7 @@
 import { createDirectives, type Directives } from '../directives.ts';
 import { createHrefs, type Hrefs } from '../hrefs.ts';
 import { type Attributes, createAttributes } from './attributes.ts';
-import { type Foreign, isUnseen } from './foreign.ts';
+import { createForeign, type Foreign, isUnseen } from './foreign.ts';
 import { TAG_IDS } from './tags.ts';
 import { createTextSink, type TextSink } from './text.ts';
 
@@ -46,6 +46,12 @@ export interface Scan {
   framesetAllowed: boolean;
   /** The page is a frameset: no other markup counts any more. */
   frameset: boolean;
+  /** Open framesets. */
+  framesetDepth: number;
+  /** This is the content of a noframes: one inside it is no element. */
+  readonly inNoframes: boolean;
+  /** How many noframes were read. */
+  noframes: number;
 }
 
 export const createScan = (source: string, options: ScanOptions): Scan => ({
@@ -55,7 +61,7 @@ export const createScan = (source: string, options: ScanOptions): Scan => ({
   sink: createTextSink(),
   hrefs: createHrefs(),
   directives: createDirectives(),
-  foreign: [],
+  foreign: createForeign(),
   openCounts: new Int32Array(TAG_IDS),
   title: null,
   language: null,
@@ -69,6 +75,17 @@ export const createScan = (source: string, options: ScanOptions): Scan => ({
   head: null,
   framesetAllowed: true,
   frameset: false,
+  framesetDepth: 0,
+  inNoframes: false,
+  noframes: 0,
+});
+
+/** For the content of a noframes: what it links to and says to crawlers counts for the page, and nothing else. */
+export const createNoframesScan = ({ options, hrefs, directives }: Scan, content: string): Scan => ({
+  ...createScan(content, { ...options, text: false }),
+  hrefs,
+  directives,
+  inNoframes: true,
 });
 
 /** A reader does not see the text at this place. */

@@ -63,7 +63,7 @@ const FLAGGED: readonly (readonly [flag: number, names: string])[] = [
     select table textarea wbr xmp`,
   ],
   [UNSEEN, 'audio canvas datalist noscript video'],
-  [READ, 'a annotation-xml area base font html input link meta template'],
+  [READ, 'a annotation-xml area base font frame html iframe input link meta template'],
   [PREFORMATTED, 'listing plaintext pre xmp'],
 ];
 
@@ -79,8 +79,11 @@ const TAGS = tagsByName();
 
 export const TAG_IDS = TAGS.size + 1;
 
+/** An element without a meaning of its own. */
+export const UNKNOWN: Tag = { id: 0, name: '', flags: 0 };
+
 /** The tag of that name, in lower case. */
-export const tagNamed = (name: string): Tag => TAGS.get(name) ?? { id: 0, name, flags: 0 };
+export const tagNamed = (name: string): Tag => TAGS.get(name) ?? { ...UNKNOWN, name };
 
 /** The tag whose name stands between these two places, in any case. */
 export const tagAt = (source: string, start: number, end: number): Tag => {
