@@ -91,7 +91,7 @@ test('trouble doubles the wait each time, up to a ceiling, and leaves the regula
   }
   assert.deepEqual(waits.slice(0, 4), [30_000, 60_000, 120_000, 240_000]);
   assert.equal(waits.at(-1), FAILED_DELAY_MAX_MS);
-  assert.equal(FAILED_DELAY_MAX_MS, 600_000);
+  assert.equal(FAILED_DELAY_MAX_MS, 300_000);
   const settled = ask(trouble(), {
     pace: { ...FRESH, failures: 5_000 },
     settings: { ...settings, delayMs: 0, troubleDelayMs: 0 },
@@ -176,13 +176,13 @@ test('an origin whose name does not exist is parked at once', () => {
 test('pages that fail are no trouble of their origin until very many in a row did', () => {
   const known: RobotsRecord = { ...unreachable(null), verdict: 'all', rules: '', failures: 0 };
   let record = known;
-  for (let i = 1; i < 25; i += 1) {
+  for (let i = 1; i < 15; i += 1) {
     record = afterPageFailed(record, { at: AT, cause: '500' }, SETTINGS);
     assert.deepEqual([record.verdict, record.failures], ['all', i]);
   }
   assert.deepEqual(unreachable(record).failures, 1, 'failures of pages do not count for the origin');
   record = afterPageFailed(record, { at: AT, cause: '500' }, SETTINGS);
-  assert.deepEqual([record.verdict, record.failures, record.rules], ['parked', 25, '500']);
+  assert.deepEqual([record.verdict, record.failures, record.rules], ['parked', 15, '500']);
 });
 
 test('a visit that sent no request changes nothing', () => {

@@ -36,6 +36,12 @@ const sent = async (sending: Ledger['sending'] | null): Promise<Sent> => {
     const chain: FetchPage = createRequestChain({
       fetcher: fetcher({ clock }),
       times,
+      reach: {
+        judge: async (exchange) => {
+          steps.push('judged');
+          return exchange;
+        },
+      },
       meter: { request: (kind, exchange) => void steps.push(`metered: ${kind} ${exchange.kind}`) },
       ledger: sending && {
         sending: (request) => {
@@ -61,13 +67,14 @@ test('a request is noted before it is sent, and its end is noted before it is co
     'seen by the server',
     'ended: 7 300 404',
     'metered: robots answered',
+    'judged',
   ]);
   assert.equal(longestMs, 300);
 });
 
 test('without a ledger it is sent, timed and counted all the same', async () => {
   const { steps, longestMs } = await sent(null);
-  assert.deepEqual(steps, ['seen by the server', 'metered: robots answered']);
+  assert.deepEqual(steps, ['seen by the server', 'metered: robots answered', 'judged']);
   assert.equal(longestMs, 300);
 });
 

@@ -72,6 +72,10 @@ export interface Fetcher {
   /** The body of this exchange is no longer in memory here: its bytes are free for others. */
   forget(exchange: Exchange): void;
   gauges(): Gauges;
+  /** When a name server last gave an address. */
+  namedAt(): number;
+  /** Names that were missing are looked up anew. */
+  forgetMissingNames(): void;
   /** Ends all requests, kept connections and lookups; no handle is left when it resolves. */
   close(): Promise<void>;
 }
@@ -146,6 +150,8 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
       unforgotten.delete(exchange);
       freeFinished(memory, bytes);
     },
+    namedAt: lookup.foundAt,
+    forgetMissingNames: lookup.forgetMissing,
     gauges() {
       const { http, https, kept, waiting } = connections.counts();
       return { http, https, kept, bodyBytes: memory.heldBytes, waiting };

@@ -17,6 +17,10 @@ export type Found =
 export interface Lookup {
   /** Answers at once when it knows, otherwise later, and always once. */
   find(host: string, answer: (found: Found) => void): void;
+  /** When a name server last gave an address; before all time if none ever did. */
+  foundAt(): number;
+  /** Names that were missing may be found now. */
+  forgetMissing(): void;
   close(): void;
 }
 
@@ -63,6 +67,7 @@ export const createLookup = ({ clock, hosts, nameServers }: LookupOptions): Look
   if (nameServers !== undefined && nameServers.length > 0) resolver.setServers(nameServers);
   const known = new Map<string, Known>();
   const asked = new Map<string, ((found: Found) => void)[]>();
+  let foundAt = -Infinity;
 
   const remember = (name: string, found: Found, forMs: number): void => {
     known.delete(name); // so that it becomes the youngest
@@ -73,6 +78,7 @@ export const createLookup = ({ clock, hosts, nameServers }: LookupOptions): Look
   const ask = (name: string): void => {
     const settle = (error: NodeJS.ErrnoException | null, records: readonly RecordWithTtl[]): void => {
       const found = readRecords(error, records);
+      if (found.kind === 'found') foundAt = clock.now();
       if (error?.code !== 'ECANCELLED') remember(name, found, keepMs(error, records));
       const answers = asked.get(name) ?? [];
       asked.delete(name);
@@ -104,6 +110,10 @@ export const createLookup = ({ clock, hosts, nameServers }: LookupOptions): Look
       if (waiting !== undefined) return void waiting.push(answer);
       asked.set(name, [answer]);
       ask(name);
+    },
+    foundAt: () => foundAt,
+    forgetMissing() {
+      for (const [name, { found }] of known) if (found.kind === 'missing') known.delete(name);
     },
     close() {
       resolver.cancel();

@@ -6,7 +6,7 @@ import { backoffMs, RETRY_AFTER_MAX_MS, type PaceSettings } from './pace.ts';
 /** Where doubling ends: an origin that is back is noticed within the hour. */
 export const TROUBLE_DELAY_MAX_MS = 3_600_000;
 /** A page that fails is one page; so many times `failuresMax` in a row are their origin. */
-const PAGE_FAILURES = 5;
+const PAGE_FAILURES = 3;
 
 export interface OriginFailure {
   readonly origin: string;

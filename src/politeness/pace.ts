@@ -9,7 +9,7 @@ export const RESPONSE_MULTIPLE = 10;
 /** One slow response must not keep a site unvisited for long. */
 export const RESPONSE_DELAY_MAX_MS = 60_000;
 /** Where doubling after pages that failed ends: other pages of the site may answer. */
-export const FAILED_DELAY_MAX_MS = 600_000;
+export const FAILED_DELAY_MAX_MS = 300_000;
 /** A Retry-After is honoured up to a day: one that says a year is a mistake. */
 export const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 /** 2 to this power is past every ceiling; without it the doubling would overflow. */

@@ -92,7 +92,7 @@ const censusSeries = (census: Census): Asked => {
     links: states({ waiting, leased, settled: settledTotal(census), parked, held }),
     sites: states({
       due: sitesDue,
-      waiting: Math.max(0, sites.known - sitesDue - sites.parked - sites.held),
+      waiting: Math.max(0, sites.known - sitesDue - sites.held),
       parked: sites.parked,
       held: sites.held,
     }),

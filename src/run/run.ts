@@ -1,6 +1,7 @@
 /** One run of a crawl: from an open directory to the reason why it ended. */
 
 import { join } from 'node:path';
+import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { isFinished } from '../visit/finished.ts';
 import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
@@ -17,6 +18,7 @@ import type { StorePlace } from '../store/options.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
 import { visitRequestsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from '../folder/ceilings.ts';
+import { answeredBefore } from './answered-before.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
 import { excludedSites, loadSeeds, seededSites } from '../folder/seeds.ts';
 import { parkedSeeds, type ParkedSeeds } from './parked-seeds.ts';
@@ -156,11 +158,15 @@ class CrawlRun {
 
   async #parkedSeeds(): Promise<ParkedSeeds | null> {
     if (this.#reason !== 'finished' || !this.#census || this.#census.sites.parked === 0) return null;
-    const { dir, store, log } = this.#options;
+    const parked = await this.#looking((crawl) => parkedSeeds(this.#options.dir, crawl));
+    return parked.count > 0 ? parked : null;
+  }
+
+  async #looking<T>(look: (crawl: StoredCrawl) => Promise<T>): Promise<T> {
+    const { store, log } = this.#options;
     const crawl = await openStoredCrawl({ ...store, say: (message) => log('warn', message) });
     try {
-      const parked = await parkedSeeds(dir, crawl);
-      return parked.count > 0 ? parked : null;
+      return await look(crawl);
     } finally {
       await crawl.close();
     }
@@ -230,7 +236,8 @@ class CrawlRun {
     this.#packing = packAll(leftoversIn(join(dir, LEDGER_DIR)), this.#ending.signal);
     this.#phase = 'crawling';
     this.#crawlingSince = performance.now();
-    supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null });
+    const answered = this.#pagesBefore > 0 ? await this.#looking(answeredBefore) : [];
+    supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null, answered });
     await this.#watch();
   }
 

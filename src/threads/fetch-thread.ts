@@ -2,13 +2,17 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { createFetcher } from '../fetch/fetcher.ts';
+import { createAsker } from '../fetch/ask.ts';
 import { readConnectTo } from '../fetch/connect-to.ts';
+import { readHostsFile } from '../fetch/hosts-file.ts';
 import { runClaimLoop, type LoopGauges } from '../visit/claim-loop.ts';
 import { createCrew, type Crew } from '../visit/crew.ts';
 import type { Parsed, ParseJob, VisitParts } from '../visit/parts.ts';
 import type { Store } from '../contract/store.ts';
+import { createReach } from '../visit/reach.ts';
 import { visit } from '../visit/visit.ts';
 import { createClock } from '../lib/clock.ts';
+import { writeDuration } from '../lib/units.ts';
 import { socketsMaxOf } from '../model/settings.ts';
 import type { Visit } from '../model/visit.ts';
 import { decodeText, isText } from '../parse/page.ts';
@@ -61,6 +65,38 @@ const fetcher = createFetcher({
   onSockets: meter.sockets,
 });
 const ledger = openThreadLedger(start, clock.now);
+const asker = createAsker({
+  connectTo: settings.connectTo.map((text) => readConnectTo(text)!),
+  hosts: readHostsFile(),
+  nameServers: settings.nameServers,
+});
+const CUT_WORDS = {
+  names: 'no host name can be looked up, not even those of sites that answered before',
+  connections: 'no connection can be made, not even to sites that answered before',
+} as const;
+const reach = createReach({
+  clock,
+  ask: (origin, means) => (means === 'names' ? asker.name(origin) : asker.connection(origin)),
+  namedAt: fetcher.namedAt,
+  onCut: (means) =>
+    tell({
+      kind: 'log',
+      level: 'warn',
+      message: `${CUT_WORDS[means]}: this machine seems to be cut off. Nothing is visited, and no failure counts, until they can be reached again`,
+      fields: { thread: start.name, means },
+    }),
+  onBack: (means, cutMs) => {
+    fetcher.forgetMissingNames();
+    tell({
+      kind: 'log',
+      level: 'warn',
+      message: `the crawl goes on: this machine was cut off for ${writeDuration(cutMs)}`,
+      fields: { thread: start.name, means, cutMs: Math.round(cutMs) },
+    });
+  },
+  answered: start.answered,
+  onKnown: (origin) => tell({ kind: 'answered', origin }),
+});
 
 const scope = createScope({
   depthMax: settings.maxDepth,
@@ -108,7 +144,7 @@ const crewOn = (store: Store): Crew =>
       isText,
       sitemaps: settings.sitemaps,
     },
-    fetch: createRequestChain({ fetcher, ledger, times, meter }),
+    fetch: createRequestChain({ fetcher, ledger, times, meter, reach }),
     forget: fetcher.forget,
     parse,
     accept: hooks?.accept ?? null,
@@ -155,8 +191,10 @@ const run = async (store: Store): Promise<void> => {
         slots: settings.concurrency,
         stop: stop.signal,
         onFull: meter.stoppedFor,
-        claim: ({ visits }) =>
-          store.claim({
+        claim: async ({ visits }) => {
+          await reach.passable(stop.signal);
+          if (stop.signal.aborted) return { visits: [], nextDueAt: null };
+          return store.claim({
             holder: start.name,
             shards: start.shards,
             visits,
@@ -164,7 +202,8 @@ const run = async (store: Store): Promise<void> => {
             pagesMax: settings.maxPages,
             sitePagesMax: settings.maxPagesPerSite,
             leaseMs: start.leaseMs,
-          }),
+          });
+        },
         visit: (leased) =>
           times.timed<unknown>('visit', () =>
             start.logPages ? loggedVisit(parts, leased) : visit(parts, leased, abort.signal),

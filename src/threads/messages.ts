@@ -35,6 +35,8 @@ export interface FetchStart extends ThreadStart {
   readonly leaseMs: number;
   readonly seeded: SharedFingerprints | null;
   readonly excluded: SharedFingerprints | null;
+  /** Origins that answered in earlier runs. */
+  readonly answered: readonly string[];
 }
 
 export type ToStoreThread =
@@ -59,6 +61,8 @@ export type ToFetchThread =
 
 export type FromFetchThread =
   | { readonly kind: 'log'; readonly level: 'warn' | 'debug'; readonly message: string; readonly fields?: Fields }
-  | { readonly kind: 'fault'; readonly fault: Fault };
+  | { readonly kind: 'fault'; readonly fault: Fault }
+  /** One of the first sites that answered: whoever takes this thread's place should know of it. */
+  | { readonly kind: 'answered'; readonly origin: string };
 
 export type ToParseThread = { readonly kind: 'client'; readonly port: MessagePort };

@@ -2,7 +2,8 @@
  * All that happens to one HTTP request of a fetch thread, from the visit that wants it to the socket it is sent on:
  *
  *   visit           decides what to request, and whether robots.txt allows it   visit/visit.ts
- *   lease deadline  nothing is sent once the visit's lease is about to run out  visit/visit.ts, `untilDeadline`
+ *   lease deadline  nothing is sent once the visit's lease is about to run out  visit/deadline.ts
+ *   judged          a failure while this machine is cut off blames nobody       visit/reach.ts
  *   metered         the exchange is counted in the metrics                      below
  *   timed           the longest request is known, also while it is under way    below
  *   noted           in the ledger, before it is sent and when it has ended      noted-requests.ts
@@ -14,6 +15,7 @@
 
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { FetchPage } from '../visit/parts.ts';
+import type { Reach } from '../visit/reach.ts';
 import type { Ledger } from '../ledger/writer.ts';
 import type { FetchMeter } from './fetch-meter.ts';
 import { notedIn } from './noted-requests.ts';
@@ -25,10 +27,11 @@ export interface RequestChainParts {
   readonly ledger: Ledger | null;
   readonly times: Pick<VisitTimes, 'timed'>;
   readonly meter: Pick<FetchMeter, 'request'>;
+  readonly reach: Pick<Reach, 'judge'>;
 }
 
 /** The steps that a fetch thread puts between its visits and its fetcher, the innermost first. */
-export const createRequestChain = ({ fetcher, ledger, times, meter }: RequestChainParts): FetchPage => {
+export const createRequestChain = ({ fetcher, ledger, times, meter, reach }: RequestChainParts): FetchPage => {
   // The fetcher tells of each address just before the first byte is sent to it: that is when the ledger notes the
   // request. If the ledger cannot be written, nothing is sent and the whole crawl stops.
   const noted: FetchPage = ledger === null ? fetcher.fetch : notedIn(ledger, fetcher.fetch);
@@ -40,6 +43,6 @@ export const createRequestChain = ({ fetcher, ledger, times, meter }: RequestCha
   return async (request, signal) => {
     const exchange = await timed(request, signal);
     meter.request(request.kind, exchange);
-    return exchange;
+    return reach.judge(exchange);
   };
 };

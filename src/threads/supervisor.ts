@@ -32,6 +32,8 @@ export interface SupervisorOptions {
 export interface FetchPlan {
   readonly seeded: SharedFingerprints | null;
   readonly excluded: SharedFingerprints | null;
+  /** Origins that answered in earlier runs. */
+  readonly answered: readonly string[];
 }
 
 export interface Supervisor {
@@ -70,6 +72,8 @@ class Threads {
   readonly #all = new Map<string, Thread>();
   #owner: StoreOwner | null = null;
   #plan: FetchPlan | null = null;
+  /** Origins that answered: some dozens for each fetch thread. */
+  #answered = new Set<string>();
   #isStopping = false;
   #hasFailed = false;
   #stopWatching: () => void = () => {};
@@ -102,6 +106,7 @@ class Threads {
   startCrawling(plan: FetchPlan): void {
     const { parsers, fetchers } = this.#options.start.settings;
     this.#plan = plan;
+    this.#answered = new Set(plan.answered);
     for (let i = 1; i <= parsers; i++) this.#startParser(`parse-${i}`);
     for (let i = 1; i <= fetchers; i++) this.#startFetcher(i);
   }
@@ -167,9 +172,11 @@ class Threads {
       shards,
       leaseMs: leaseMsOf(settings),
       ...this.#plan!,
+      answered: [...this.#answered],
     });
     fetcher.worker.on('message', (message: FromFetchThread) => {
       if (message.kind === 'fault') this.#fail(message.fault);
+      else if (message.kind === 'answered') this.#answered.add(message.origin);
       else this.#options.log(message.level, message.message, { thread: fetcher.name, ...message.fields });
     });
     for (const parser of this.#of('parse')) connect(fetcher, parser);

@@ -20,6 +20,8 @@ export interface StoreFaults {
   slowMs: number;
   /** How long a call is on its way; the longer, the more calls share a batch. */
   callMs: number;
+  /** The process is dead, and with it its store: what was on its way never arrives. */
+  isGone?: () => boolean;
   /** The store has taken a settlement of this site. */
   onSettled: (site: string) => void;
   /** The store had no room for this link. */
@@ -45,6 +47,7 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
   const through = async <T>(verb: string, effect: () => Promise<T>): Promise<T> => {
     const what = faults.next(verb);
     await clock.sleep(what === 'late' ? faults.slowMs : faults.callMs);
+    if (faults.isGone?.()) return new Promise(() => {});
     if (what === 'before') throw fault(verb);
     const result = await (what === 'within' && faults.within ? faults.within(effect) : effect());
     await clock.sleep(what === 'slow' ? faults.slowMs : REPLY_MS);

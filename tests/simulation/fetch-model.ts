@@ -2,6 +2,7 @@
 
 import type { PageRequest } from '../../src/visit/parts.ts';
 import type { Answered, Exchange, FailureCause } from '../../src/model/exchange.ts';
+import type { Means } from '../../src/visit/reach.ts';
 import { mix } from '../../src/world/random.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 import { INDEX_PATH, type ModelWeb } from './web.ts';
@@ -12,12 +13,23 @@ export interface FetchModel {
   readonly fetch: (request: PageRequest, signal: AbortSignal, open: Set<() => void>) => Promise<Exchange>;
   /** From now on requests to this share of the sites never end by themselves (0 to 1). */
   hangShare: number;
+  /** From now on this machine finds no names, or makes no connection, until that moment. */
+  cut: { readonly means: Means; readonly until: number } | null;
+  /** Whether an origin that answered before can be reached. */
+  readonly ask: (origin: string, means: Means) => Promise<boolean>;
+  /** Sites that answered so far. */
+  readonly answered: ReadonlySet<string>;
+  /** When a name was found last. */
+  readonly namedAt: () => number;
   /** Whether a robots.txt is being fetched: its page follows at once. */
   isAskingRobots(): boolean;
 }
 
 /** The longest that one request takes, as with --timeout. */
 const TIMEOUT_MS = 30_000;
+/** How long a request takes to fail when this machine is cut off, and to ask whether it still is. */
+const CUT_MS = 800;
+const ASK_MS = 50;
 const RETRY_AFTER_S = 120;
 const FLAKY_PERCENT = 20;
 /** An origin that flaps is down for the first of so many minutes. */
@@ -29,9 +41,21 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
   const asked = new Map<string, number>();
   let requests = 0;
   let robotsRequests = 0;
+  let namedAt = -Infinity;
+  const answered = new Set<string>();
+  const isCut = (means: Means): boolean =>
+    model.cut !== null && model.cut.means === means && clock.now() < model.cut.until;
 
   const model: FetchModel = {
     hangShare: 0,
+    cut: null,
+    ask: async (origin, means) => {
+      await clock.sleep(ASK_MS);
+      const { health } = web.siteNamed(new URL(origin).hostname);
+      return !isCut(means) && health !== 'dead' && web.originHealth(origin) !== 'gone';
+    },
+    answered,
+    namedAt: () => namedAt,
     isAskingRobots: () => robotsRequests > 0,
     fetch: async ({ url }, signal, open) => {
       const startedAt = clock.now();
@@ -50,6 +74,20 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
       if (site.health === 'dead' || health === 'gone') {
         await clock.sleep(site.latencyMs, signal);
         return signal.aborted ? failed('aborted', false, true) : failed(health === 'gone' ? 'no-name' : 'dns', false);
+      }
+      // A name server that is broken says of every name that there is none, or says nothing.
+      if (isCut('names')) {
+        witness.missed(site.name);
+        await clock.sleep(CUT_MS, signal);
+        return signal.aborted
+          ? failed('aborted', false, true)
+          : failed(mix(requests++, 5) % 2 ? 'no-name' : 'dns', false);
+      }
+      namedAt = startedAt;
+      if (isCut('connections')) {
+        witness.missed(site.name);
+        await clock.sleep(CUT_MS, signal);
+        return signal.aborted ? failed('aborted', false, true) : failed('connect-timeout', false);
       }
       const seen = witness.arrives({ site: site.name, url, at: startedAt });
       const drop = (): void => seen.dropped(clock.now());
@@ -78,6 +116,7 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
         return failed('reset', true);
       }
       const response = responseTo(url, asked);
+      answered.add(site.name);
       const now = clock.now();
       seen.answered(now, {
         responseMs: now - startedAt,

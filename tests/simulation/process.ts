@@ -5,6 +5,7 @@ import { createCrew } from '../../src/visit/crew.ts';
 import { isFinished } from '../../src/visit/finished.ts';
 import type { Parsed, ParseJob } from '../../src/visit/parts.ts';
 import type { Store } from '../../src/contract/store.ts';
+import { createReach } from '../../src/visit/reach.ts';
 import { visit } from '../../src/visit/visit.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -22,6 +23,8 @@ export interface ProcessParts {
   readonly store: Store;
   readonly model: FetchModel;
   readonly settings: SimSettings;
+  /** Origins that answered, also to processes before this one: the pages of the store tell of them. */
+  readonly answered: Set<string>;
 }
 
 export interface SimSettings {
@@ -73,7 +76,7 @@ const hangUp = (requests: Set<() => void>): void => {
   requests.clear();
 };
 
-export const startProcess = ({ name, web, clock, store, model, settings }: ProcessParts): Process => {
+export const startProcess = ({ name, web, clock, store, model, settings, answered }: ProcessParts): Process => {
   let alive = true;
   const stop = new AbortController();
   const fetchers = new Map<number, { alive: boolean; readonly requests: Set<() => void> }>();
@@ -181,6 +184,15 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       }
       return work(job);
     };
+    const reach = createReach({
+      clock: myClock,
+      ask: (origin, means) => mine(model.ask(origin, means)),
+      namedAt: model.namedAt,
+      onCut: () => {},
+      onBack: () => {},
+      answered: [...answered],
+      onKnown: (origin) => void answered.add(origin),
+    });
     const { parts } = createCrew({
       clock: myClock,
       scope: createScope({ depthMax: null, seeded: null, excluded: null }),
@@ -199,7 +211,7 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       fetch: async (request, signal) => {
         const exchange = await mine(model.fetch(request, signal, state.requests));
         if (exchange.kind === 'answered') count('bodies', 1);
-        return exchange;
+        return mine(reach.judge(exchange));
       },
       forget: (exchange) => {
         if (exchange.kind === 'answered') count('bodies', -1);
@@ -213,8 +225,10 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
       clock: myClock,
       slots: settings.slots,
       stop: stop.signal,
-      claim: ({ visits: wanted }) =>
-        mine(
+      claim: async ({ visits: wanted }) => {
+        await mine(reach.passable(stop.signal));
+        if (!alive || !state.alive) return new Promise(() => {}); // it died a moment ago
+        return mine(
           store.claim({
             holder: `${name}-fetch-${index}`,
             visits: wanted,
@@ -224,7 +238,8 @@ export const startProcess = ({ name, web, clock, store, model, settings }: Proce
             leaseMs: settings.leaseMs,
             shards: settings.leaseMs === null ? shards.filter((shard) => shard % settings.fetchers === index) : shards,
           }),
-        ),
+        );
+      },
       visit: (leased) => {
         count('visits', 1);
         return visit(parts, leased, abort.signal).finally(() => count('visits', -1));

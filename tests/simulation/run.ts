@@ -32,6 +32,7 @@ export const FAULTS = [
   'store-slower-than-lease',
   'disk-full',
   'request-never-ends',
+  'machine-cut-off',
 ] as const;
 /** All faults where processes share a server: those above, and what can go wrong only there. */
 export const SHARED_FAULTS = [...FAULTS, 'connection-lost', 'process-stands-still'] as const;
@@ -68,6 +69,8 @@ const EVENTS_MAX = 1_000_000;
 const SHARED_EVENTS_MAX = 300_000;
 const LEASE_MS = 45_000;
 
+/** Of which each process of a shared crawl knows enough to tell whose trouble it is. */
+const KNOWN_SITES_LEAST = 8;
 /** As long as sites are found. */
 const ROBOTS_AWAITED_EVENTS = 1_000;
 /** The directories of the crawl: with one process, and with two. */
@@ -114,7 +117,8 @@ export const simulate = async (
     (fault !== 'process-dies-in-commit' && dice(4) === 0) ||
     fault === 'process-stands-still';
   const settings: SimSettings = {
-    fetchers: 1 + dice(3),
+    // With several, each would know few sites of these small webs: too few to tell whose trouble it is.
+    fetchers: fault === 'machine-cut-off' ? 1 + 0 * dice(3) : 1 + dice(3),
     parsers: fault === 'parse-thread-dies' ? 1 : dice(2),
     parseMs: fault === 'parse-thread-dies' ? 300 : 3,
     slots: pick([1, 4, 20, 100], dice(4)),
@@ -162,6 +166,7 @@ export const simulate = async (
   const faultsOf = (member: string, self: () => Life): StoreFaults => ({
     slowMs: LEASE_MS * 1.5,
     callMs,
+    isGone: () => !shared && !self().process.isAlive(),
     onSettled: witness.remembers,
     onForgotten: (url) => void forgotten.add(url),
     next: (verb) => {
@@ -201,6 +206,7 @@ export const simulate = async (
     },
   });
 
+  const answered = new Set<string>();
   let processes: Process[] = [];
   const everyone: Life[] = [];
   const start = async (name: string, member: string): Promise<Life> => {
@@ -220,6 +226,7 @@ export const simulate = async (
         ),
         model,
         settings,
+        answered,
       }),
     };
     everyone.push(life);
@@ -272,6 +279,11 @@ export const simulate = async (
         return (hit(), void (archive.state = settings.survivesStoreFaults ? 'full-once' : 'full'));
       case 'request-never-ends':
         return (hit(), void (model.hangShare = always ? 0.3 : 0.1));
+      case 'machine-cut-off': {
+        if (model.answered.size < KNOWN_SITES_LEAST) return;
+        const means = pick(['names', 'connections'] as const, dice(2));
+        return (hit(), void (model.cut = { means, until: clock.now() + pick([2_000, 60_000, 3_600_000], dice(3)) }));
+      }
       default:
         return;
     }

@@ -109,6 +109,7 @@ const crawler = startProcess({
   clock,
   store: counting(store),
   model,
+  answered: new Set(),
   settings: {
     fetchers: 1,
     parsers: 1,

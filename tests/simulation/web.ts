@@ -173,7 +173,7 @@ export const createWeb = (plan: WebPlan): ModelWeb => {
     return only !== undefined && Number(only) < PARTS * PART_PAGES ? { kind: 'plain', target: '', hrefs: [] } : null;
   };
 
-  const SIDE_FORM = /^(https:\/\/|http:\/\/(?:gone|down|odd|flap)\.)s\d+\.example\//;
+  const SIDE_FORM = /^(https:\/\/|http:\/\/(?:gone|down|odd|flap)\.)s\d+\.example(?:\/|$)/;
   const SIDE_PAGE = /\/side\/\d$/;
   const FORM = /^http:\/\/s(\d+)\.example\/(?:(p|r|private)\/(\d+))?$/;
   const SITEMAP_FORM = /^(http:\/\/s\d+\.example)\/(.+)$/;

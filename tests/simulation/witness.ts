@@ -9,6 +9,8 @@ export interface Witness {
    * The store has taken what a visit to the site learned: from now on it binds. What died before that nobody can know.
    */
   remembers(site: string): void;
+  /** A visit to the site began, but nothing of it arrived: what one before learned and did not keep is gone. */
+  missed(site: string): void;
   readonly violations: string[];
   readonly requests: number;
   /** Requests whose gap to the one before was checked. */
@@ -82,6 +84,10 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
     },
     get gaps() {
       return counts.gaps;
+    },
+    missed: (site) => {
+      const record = sites.get(site);
+      if (record) record.told = record.binding;
     },
     remembers: (site) => {
       const record = sites.get(site);

@@ -25,6 +25,7 @@ export const oracleFindings = (page: string): OracleFindings => {
   let base: string | null = null;
   let canonical = '';
   let language: string | null = null;
+  let hasFeed = false;
   const hrefs = new Set<string>();
   const visit = (element: DefaultTreeAdapterTypes.Element): void => {
     const attribute = (name: string): string | null =>
@@ -41,9 +42,10 @@ export const oracleFindings = (page: string): OracleFindings => {
       (isHtml && tagName === 'area') ||
       (isHtml &&
         tagName === 'link' &&
-        (rel.includes('next') || rel.includes('canonical') || isFeed(rel, attribute('type'))))
+        (rel.includes('next') || rel.includes('canonical') || (!hasFeed && isFeed(rel, attribute('type')))))
     ) {
       add(href);
+      hasFeed ||= isHtml && tagName === 'link' && isFeed(rel, attribute('type'));
     }
     if (!isHtml) return;
     if (tagName === 'frame' || tagName === 'iframe') add(attribute('src'));
@@ -69,7 +71,9 @@ export const oracleFindings = (page: string): OracleFindings => {
 };
 
 const isFeed = (rel: readonly string[], type: string | null): boolean =>
-  rel.includes('alternate') && /^\s*application\/(?:rss|atom|rdf)\+xml\s*(?:[;,]|$(?![^]))/i.test(type ?? '');
+  rel.includes('alternate') &&
+  !rel.includes('nofollow') &&
+  /^\s*application\/(?:rss|atom|rdf)\+xml\s*(?:[;,]|$(?![^]))/i.test(type ?? '');
 
 /** Its content is text to a tree; here it is a page of its own, in which a further noframes is no element. */
 const linksInNoframes = (element: DefaultTreeAdapterTypes.Element): readonly string[] => {

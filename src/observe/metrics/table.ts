@@ -179,7 +179,7 @@ export const METRICS = {
     combine: 'sum',
     by: 'asked',
     labels: { state: ['due', 'waiting', 'parked', 'held'] },
-    help: 'Sites of the whole crawl. due: may be visited now, counted up to 10,000; waiting: not due, because their delay is not over, they are being visited, or they have no link left.',
+    help: 'Sites of the whole crawl. due: may be visited now, counted up to 10,000; waiting: not due, because their delay is not over, they are being visited, or they have no link left; parked: origins that could not be reached.',
   },
 
   // Visits, parsing and back-pressure

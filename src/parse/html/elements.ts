@@ -213,14 +213,21 @@ const addLink = (scan: Scan, slot: number): void => {
 const readLink = (scan: Scan): void => {
   const rel = relations(scan);
   const isCanonical = rel.includes('canonical');
-  if (!isCanonical && !rel.includes('next') && !(rel.includes('alternate') && isFeedLink(scan))) return;
+  if (!isFirstFeed(scan, rel) && !isCanonical && !rel.includes('next')) return;
   const href = attributeValue(scan.tag, HREF);
   if (isCanonical && scan.canonical === '') scan.canonical = tidyHref(href);
   if (!rel.includes('nofollow')) addHref(scan.hrefs, href);
 };
 
-/** Other alternates are the same page in another form or language, which pages link to for their readers as well. */
-const isFeedLink = (scan: Scan): boolean => FEED_TYPES.has(essence(attributeValue(scan.tag, TYPE)));
+/**
+ * The first feed that a page names is that of its site; behind it stand those of its comments, one more for every page.
+ * Other alternates are the same page in another form or language, which pages link to for their readers as well.
+ */
+const isFirstFeed = (scan: Scan, rel: readonly string[]): boolean => {
+  if (scan.hasFeed || !rel.includes('alternate') || rel.includes('nofollow')) return false;
+  scan.hasFeed = FEED_TYPES.has(essence(attributeValue(scan.tag, TYPE)));
+  return scan.hasFeed;
+};
 
 /** A frame or iframe shows a page of its own. */
 export const readFrame = (scan: Scan): void => {

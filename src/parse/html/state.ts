@@ -31,6 +31,8 @@ export interface Scan {
   language: string | null;
   base: string | null;
   canonical: string;
+  /** A feed was named. */
+  hasFeed: boolean;
   /** Templates around this place whose content is not part of the page. */
   templates: number;
   /** The element that keeps its text from the reader, and how many of its name are open. */
@@ -67,6 +69,7 @@ export const createScan = (source: string, options: ScanOptions): Scan => ({
   language: null,
   base: null,
   canonical: '',
+  hasFeed: false,
   templates: 0,
   unseenName: '',
   unseenDepth: 0,
