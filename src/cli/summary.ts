@@ -52,8 +52,9 @@ const notVisited = ({ reason, census }: RunEnd): string => {
   ].join('');
 };
 
-const seedLines = ({ parkedSeeds }: RunEnd): string[] => {
+const seedLines = ({ parkedSeeds, census }: RunEnd): string[] => {
   if (!parkedSeeds) return [];
+  const nothing = 'nothing answered in the whole crawl: check the network and the name servers of this machine';
   const { count, named } = parkedSeeds;
   const more = count - named.length;
   return [
@@ -62,7 +63,8 @@ const seedLines = ({ parkedSeeds }: RunEnd): string[] => {
       ({ origin, cause }) =>
         `    ${origin}: ${cause in FAILURES ? FAILURES[cause as FailureCause] : `it answered ${cause}`}`,
     ),
-    ...(more > 0 ? [`    and ${writeCount(more)} more: gossamer sites DIR --sort failures`] : []),
+    ...(more > 0 ? [`    and ${writeCount(more)} more: gossamer sites with --sort failures lists them`] : []),
+    ...(census?.pages === 0 ? [`  ${nothing}`] : []),
   ];
 };
 

@@ -97,7 +97,7 @@ export const createReach = (parts: ReachParts): Reach => {
     for (const count of ASKED) {
       const reached = await Promise.all(nextOrigins(count).map((origin) => ask(origin, means)));
       if (reached.includes(true)) askedWell[means] = clock.now();
-      if (workedAt(means) > since) return true;
+      if (reached.includes(true) || workedAt(means) > since) return true;
     }
     return false;
   };

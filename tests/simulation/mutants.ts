@@ -111,6 +111,11 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'failures count though this machine is cut off',
+    fault: 'machine-cut-off',
+    edits: [edit('visit/reach.ts', '? { ...exchange, unsure: true } : exchange', '? exchange : exchange')],
+  },
+  {
     name: 'a link that is set aside is written into no queue',
     edits: [edit('store/sqlite/settle.ts', 'if (to) moveLink(session, to, untried(leasedLink(site)));', '')],
   },
