@@ -2,6 +2,7 @@
 
 import { DiskError } from '../folder/ceilings.ts';
 import { VERSION } from '../folder/version.ts';
+import { visibleLines } from '../lib/visible.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { isDiskFull } from '../store/disk-full.ts';
 import { EVERYWHERE, type Command } from './command.ts';
@@ -91,18 +92,20 @@ const commandOf = (name: string): Command => {
 
 const failed = (error: unknown): number => {
   const { message, advice, stack } = error as { message: string; advice?: string; stack?: string };
+  // A message may quote a server, a page or a crawl that somebody else made.
+  const say = (text: string): void => console.error(visibleLines(`gossamer: ${text}`));
   if (error instanceof UsageError) {
-    console.error(`gossamer: ${message}`);
+    say(message);
     return 2;
   }
   if (error instanceof DiskError) {
-    console.error(`gossamer: ${message}`);
+    say(message);
     return 4;
   }
   if (isDiskFull(error)) {
-    console.error(`gossamer: the disk is full (${message}): free some space, then do it again`);
+    say(`the disk is full (${message}): free some space, then do it again`);
     return 4;
   }
-  console.error(advice === undefined ? `gossamer: ${stack ?? message}` : `gossamer: ${message}: ${advice}`);
+  say(advice === undefined ? (stack ?? message) : `${message}: ${advice}`);
   return 1;
 };
