@@ -5,7 +5,6 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -13,7 +12,7 @@ import {
   writevSync,
 } from 'node:fs';
 import { join } from 'node:path';
-
+import { makeFolder } from '../lib/make-folder.ts';
 import type { ArchiveEnd } from '../model/census.ts';
 import { ArchiveFault, systemCode, type Archive } from './archive.ts';
 
@@ -147,7 +146,7 @@ class ArchiveFiles implements Archive {
     const name = `gossamer-${this.#options.stamp()}-${String(serial).padStart(5, '0')}.warc.gz`;
     if (serialOf(name) !== serial)
       throw new Error(`"${name}" would not be known again as an archive file: its stamp must have 14 digits`);
-    mkdirSync(this.#options.dir, { recursive: true });
+    makeFolder(this.#options.dir);
     const fd = openSync(this.#path(name), 'wx');
     try {
       this.sync(); // the last chance for the file before: from now on only the new one is synced

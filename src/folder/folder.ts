@@ -1,8 +1,9 @@
 /** The directory of a crawl: what is in it, how it is made, how it is opened again. */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import { replaceFile } from '../lib/replace-file.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Settings } from '../model/settings.ts';
@@ -72,9 +73,10 @@ export const checkNewFolder = (dir: string): void => {
     throw new UsageError(`"${dir}" is not empty (it holds "${foreign[0]}") and is no crawl: choose another --dir`);
 };
 
-export const makeFolder = (dir: string): void => {
+/** For the user alone: what was fetched, and the settings, are in it. */
+export const makeCrawlFolder = (dir: string): void => {
   try {
-    mkdirSync(dir, { recursive: true });
+    makeFolder(dir);
   } catch (error) {
     throw new UsageError(`"${dir}" cannot be made: ${(error as Error).message}; choose another --dir`);
   }

@@ -18,7 +18,7 @@ import {
   checkFixed,
   checkNewFolder,
   FILES,
-  makeFolder,
+  makeCrawlFolder,
   readIdentity,
   writeIdentity,
   type Identity,
@@ -92,7 +92,7 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   checkDisk(dir, settings);
   if (isShared(url)) await checkNameIsFree({ ...newPlace(dir, url, settings.name), say });
   await checkListen(settings.metrics);
-  makeFolder(dir);
+  makeCrawlFolder(dir);
   const lock = lockCrawl(dir);
   try {
     checkNewFolder(dir); // another process may have been quicker
@@ -185,7 +185,7 @@ export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Pro
   );
   checkDisk(dir, settings);
   await checkListen(settings.metrics);
-  makeFolder(dir);
+  makeCrawlFolder(dir);
   const lock = lockCrawl(dir);
   try {
     checkNewFolder(dir);
