@@ -26,6 +26,7 @@ import {
 import { checkHooks } from '../hooks/check.ts';
 import { checkLogFile } from '../folder/log-path.ts';
 import { lockCrawl, type Lock } from '../folder/lock.ts';
+import { checkOwner } from '../folder/owner.ts';
 import { finishMove } from '../folder/finish-move.ts';
 import { announce, checkNameIsFree, identityIn, takeScope } from '../folder/notes.ts';
 import { crawlNameOf, knownStore, newStore, storePlace } from '../folder/store-place.ts';
@@ -112,6 +113,7 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const { dir, seeds } = request;
   const found = readIdentity(dir);
   checkFixed(dir, found);
+  checkOwner(dir, found.settings, request.settings);
   const former = finishMove(dir, found);
   const url = knownStore(former.settings.store, request.settings.store);
   checkName(former, request.settings.name);
