@@ -90,6 +90,11 @@ const commandOf = (name: string): Command => {
   );
 };
 
+/** What the system says of files that are not as they should be: no defect of ours, and a stack helps nobody. */
+const OF_SYSTEM = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EIO', 'EMFILE', 'ENFILE'];
+
+const isOfSystem = (error: unknown): boolean => OF_SYSTEM.includes((error as { code?: string }).code ?? '');
+
 const failed = (error: unknown): number => {
   const { message, advice, stack } = error as { message: string; advice?: string; stack?: string };
   // A message may quote a server, a page or a crawl that somebody else made.
@@ -106,6 +111,9 @@ const failed = (error: unknown): number => {
     say(`the disk is full (${message}): free some space, then do it again`);
     return 4;
   }
-  say(advice === undefined ? (stack ?? message) : `${message}: ${advice}`);
+  if (advice !== undefined) say(`${message}: ${advice}`);
+  else if (isOfSystem(error))
+    say(`${message}: see that it is what it should be, and that this user may read and write it`);
+  else say(stack ?? message);
   return 1;
 };

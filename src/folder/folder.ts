@@ -120,13 +120,16 @@ export const keepIdentity = (dir: string, identity: Identity): Identity => {
 /** Throws a UsageError unless there is a crawl here that this program can go on with. */
 export const readIdentity = (dir: string): Identity => {
   const path = join(dir, FILES.identity);
-  if (!existsSync(path))
-    throw new UsageError(`there is no crawl in "${dir}": start one by "gossamer crawl <seed-file> --dir ${dir}"`);
   let identity: Identity;
   try {
     identity = JSON.parse(readFileSync(path, 'utf8')) as Identity;
   } catch (error) {
-    throw new UsageError(`"${path}" cannot be read (${(error as Error).message}): restore it from a copy`);
+    const { code, message } = error as { code?: string; message: string };
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new UsageError(`there is no crawl in "${dir}": start one by "gossamer crawl <seed-file> --dir ${dir}"`);
+    // A copy would not help: the file may be whole.
+    if (code !== undefined) throw new UsageError(`"${path}" cannot be read: ${message}; run as its owner`);
+    throw new UsageError(`"${path}" cannot be read (${message}): restore it from a copy`);
   }
   if (identity.format !== 1 || typeof identity.settings !== 'object') {
     throw new UsageError(
