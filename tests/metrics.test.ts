@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { UsageError } from '../src/model/read-settings.ts';
 import { createBoard } from '../src/observe/metrics/board.ts';
@@ -11,10 +12,11 @@ import { cellOf, cellsBy, newCells, openDistribution, openMeter, readSeries } fr
 import { combineAll, only, type ThreadCells } from '../src/observe/metrics/combine.ts';
 import { countDescriptors, sortDescriptors } from '../src/observe/metrics/descriptors.ts';
 import { keepRecent, rateBetween } from '../src/observe/metrics/rates.ts';
-import { checkListen, readListen, serveMetrics } from '../src/observe/metrics/serve.ts';
+import { checkListen, CONNECTIONS_MAX, readListen, serveMetrics } from '../src/observe/metrics/serve.ts';
 import { fullName, METRIC_NAMES, metricOf } from '../src/observe/metrics/table.ts';
 import { CONTENT_TYPE, escapeLabel, writeMetrics } from '../src/observe/metrics/text.ts';
 import { readMetrics, sumOf } from './support/metrics-text.ts';
+import { until } from './support/until.ts';
 
 const thread = (name: string, role: ThreadCells['role'] = 'fetch'): ThreadCells => ({ name, role, cells: newCells() });
 const pointsOf = (...threads: ThreadCells[]) => readMetrics(writeMetrics(combineAll(threads, {})));
@@ -257,6 +259,47 @@ test('metrics are served where they were asked for, and nothing else is', async 
   }
   await assert.rejects(fetch(server.url));
   await checkListen(new URL(server.url).port); // free again
+});
+
+test('a client that asks and asks and reads nothing costs one answer, and its connection', async () => {
+  let reads = 0;
+  const server = await serveMetrics('0', () => `${'x'.repeat(2 ** 20)}${++reads}\n`);
+  try {
+    const { port, host } = new URL(server.url);
+    const client = connect(Number(port), '127.0.0.1');
+    client.on('error', () => {}); // that it is ended is what is waited for
+    client.pause();
+    client.write(`GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(5_000));
+    await until('the connection was ended', () => {
+      if (!client.destroyed) client.write('GET /metrics HTTP/1.1\r\n'); // a socket that only listens may not notice
+      return client.destroyed;
+    });
+    assert.equal(reads, 1);
+    for (let n = 0; n < 3; n++) assert.equal((await (await fetch(server.url)).text()).length, 2 ** 20 + 2);
+    assert.equal(reads, 4, 'others are served, one after the other on one connection too');
+  } finally {
+    await server.close();
+  }
+});
+
+test('connections to the metrics have a ceiling', async () => {
+  const server = await serveMetrics('0', () => 'x\n');
+  const port = Number(new URL(server.url).port);
+  const clients = Array.from({ length: CONNECTIONS_MAX + 20 }, () => connect(port, '127.0.0.1'));
+  try {
+    for (const client of clients) client.on('error', () => {}).resume();
+    await until('those over it were ended', () => clients.filter(({ closed }) => closed).length === 20);
+    for (const client of clients) client.destroy();
+    await until('others are served again', () =>
+      fetch(server.url).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+  } finally {
+    for (const client of clients) client.destroy();
+    await server.close();
+  }
 });
 
 test('a place where nothing can be served is refused with a sentence', async () => {

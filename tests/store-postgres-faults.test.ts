@@ -1,8 +1,10 @@
 /** What the store in PostgreSQL does when the server, the network or a person gets in its way. */
 
 import assert from 'node:assert/strict';
+import { createServer, type AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import pg from 'pg';
 import { StoreFault } from '../src/contract/fault.ts';
 import { knownTotal } from '../src/model/census.ts';
@@ -17,6 +19,7 @@ import { pagesIn } from './contract/stored-scene.ts';
 import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
 import { lookOptions, workOptions } from './support/postgres-scene.ts';
 import { PASSWORD, startPostgres } from './support/postgres-server.ts';
+import { selfSigned } from './support/self-signed.ts';
 import { openTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
 import { until } from './support/until.ts';
 
@@ -315,6 +318,38 @@ test('postgres: what a person got wrong is told in one sentence, and never with 
     const fault = await faultOf(open(address, changes));
     assert.match(fault.message, message);
     assert.ok(fault.advice.length > 10, fault.message);
+  }
+});
+
+test('postgres: TLS where there is none, and a certificate of nobody, are told in a sentence', async () => {
+  const url = await server.database();
+  const plain = await faultOf(open(`${url}?sslmode=require`));
+  assert.match(plain.message, /^PostgreSQL at 127\.0\.0\.1:\d+ has no TLS$/);
+  assert.match(plain.advice, /ssl = on.*sslmode=disable/);
+  // As far as the certificate, which is refused: what a PostgreSQL with TLS says to a client.
+  const secureContext = createSecureContext(selfSigned('localhost'));
+  const secure = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write('S');
+      new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => {});
+    });
+  });
+  await new Promise<void>((resolve) => void secure.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = secure.address() as AddressInfo;
+    const at = `postgres://user:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/x?sslmode=verify-full`;
+    const untrusted = await faultOf(open(at));
+    assert.match(
+      untrusted.message,
+      /^the certificate of PostgreSQL at .* is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/,
+    );
+    assert.match(untrusted.advice, /sslrootcert=FILE/);
+    const unread = await faultOf(open(`${at}&sslrootcert=/nowhere.pem`));
+    assert.match(unread.message, /cannot be read: .*\/nowhere\.pem/);
+    assert.match(unread.advice, /sslrootcert/);
+  } finally {
+    secure.close();
   }
 });
 

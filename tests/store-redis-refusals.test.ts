@@ -2,18 +2,22 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { StoreFault } from '../src/contract/fault.ts';
 import { ask, claimOne, link, linksOf, settlementOf } from './contract/store-scene.ts';
+import { freePort } from './support/free-port.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
 import { createMember, openLook, openMember, pagesOf, removeMember, rowsPathOf } from './support/redis-scene.ts';
 import { startRedis, startRedisCluster, type RedisServer } from './support/redis-server.ts';
+import { selfSigned } from './support/self-signed.ts';
 import { until } from './support/until.ts';
 
 const PASSWORD = 'a-secret-4711';
@@ -24,13 +28,13 @@ after(() => server.remove());
 const at = (address: string): string => `redis://${address}127.0.0.1:${server.port}`;
 
 /** Opening must fail with that sentence, and with advice; no word of it, its cause included, has the password. */
-const refuses = async (url: string, sentence: RegExp): Promise<void> => {
+const refuses = async (url: string, sentence: RegExp, advice = /./): Promise<void> => {
   const folder = createMember();
   try {
     await assert.rejects(openMember(folder, { url, archive: openMemoryArchive() }), (fault) => {
       assert.ok(fault instanceof StoreFault, inspect(fault));
       assert.match(fault.message, sentence);
-      assert.notEqual(fault.advice, '');
+      assert.match(fault.advice, advice);
       assert.doesNotMatch(inspect(fault, { depth: 20 }), /4711|another-secret/);
       return true;
     });
@@ -43,6 +47,33 @@ test('redis: a wrong password, and none, are refused with a sentence', async () 
   await refuses(at(':another-secret@'), /^Redis at 127\.0\.0\.1:\d+ refuses the user or the password$/);
   await refuses(at(`nobody:${PASSWORD}@`), /refuses the user or the password$/);
   await refuses(at(''), /refuses the user or the password$/);
+});
+
+test('redis: TLS where there is none, none where there is, and a certificate of nobody are told apart', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'gossamer-redis-tls-'));
+  const tlsPort = await freePort();
+  const [certFile, keyFile] = [join(home, 'cert.pem'), join(home, 'key.pem')];
+  const { cert, key } = selfSigned('localhost');
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key, { mode: 0o600 });
+  const secure = await startRedis({
+    'tls-port': String(tlsPort),
+    'tls-cert-file': certFile,
+    'tls-key-file': keyFile,
+    'tls-ca-cert-file': certFile,
+    'tls-auth-clients': 'no',
+  });
+  try {
+    const noTls = /^Redis at 127\.0\.0\.1:\d+ does not begin TLS \(.*\)$/;
+    await refuses(`rediss://127.0.0.1:${secure.port}`, noTls, /without TLS, write redis:\/\//);
+    const noAnswer = /^Redis at 127\.0\.0\.1:\d+ does not answer \(.*\)$/;
+    await refuses(`redis://127.0.0.1:${tlsPort}`, noAnswer, /with TLS, write rediss:\/\//);
+    const untrusted = /^the certificate of Redis at 127\.0\.0\.1:\d+ is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/;
+    await refuses(`rediss://127.0.0.1:${tlsPort}`, untrusted, /NODE_EXTRA_CA_CERTS/);
+  } finally {
+    await secure.remove();
+    rmSync(home, { recursive: true });
+  }
 });
 
 test('redis: a database that the server does not have is refused with a sentence', async () => {

@@ -2,10 +2,10 @@
 
 import {
   closeSync,
+  existsSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -13,7 +13,7 @@ import {
   writevSync,
 } from 'node:fs';
 import { join } from 'node:path';
-
+import { makeFolder } from '../lib/make-folder.ts';
 import type { ArchiveEnd } from '../model/census.ts';
 import { ArchiveFault, systemCode, type Archive } from './archive.ts';
 
@@ -28,6 +28,8 @@ export interface ArchiveOptions {
   /** The moment for the name of a new file: `20261115204500`. */
   readonly stamp: () => string;
 }
+
+const LOST_ADVICE = 'put it back, or find and mend what it cost with "gossamer verify --repair"; then resume';
 
 /** What archives and their tools are used to: large enough to be few, small enough to be moved. */
 export const FILE_BYTES_MAX = 1024 ** 3;
@@ -55,6 +57,8 @@ class ArchiveFiles implements Archive {
   #bytes = 0;
   /** Set at the close and by a cut that failed: what the files hold is then not known. */
   #broken: ArchiveFault | null = null;
+  /** Somebody took the file away, or cut it. Nothing that is done to the files from here on brings it back. */
+  #lost: ArchiveFault | null = null;
 
   constructor(options: ArchiveOptions) {
     this.#options = options;
@@ -65,7 +69,12 @@ class ArchiveFiles implements Archive {
     if (this.#broken !== null) throw this.#broken;
     const before = this.end();
     try {
-      return this.#appendAll(records);
+      // Before: behind the end of a file that was cut, a write leaves a hole. After: what went into a file that is gone
+      // must not be settled.
+      this.#checkThere();
+      const places = this.#appendAll(records);
+      this.#checkThere();
+      return places;
     } catch (error) {
       const fault = faultOf('records cannot be appended to', this.#path(this.#file), error);
       try {
@@ -82,6 +91,7 @@ class ArchiveFiles implements Archive {
   }
 
   cut(end: ArchiveEnd): void {
+    if (this.#lost !== null) throw this.#lost;
     const path = this.#path(end.file);
     try {
       const fd = end.file === '' ? null : openToCut(path, end);
@@ -105,6 +115,7 @@ class ArchiveFiles implements Archive {
 
   sync(): void {
     try {
+      if (this.#broken === null) this.#checkThere();
       if (this.#fd !== null) fsyncSync(this.#fd);
     } catch (error) {
       throw faultOf('what was written may not be on disk in', this.#path(this.#file), error);
@@ -147,7 +158,7 @@ class ArchiveFiles implements Archive {
     const name = `gossamer-${this.#options.stamp()}-${String(serial).padStart(5, '0')}.warc.gz`;
     if (serialOf(name) !== serial)
       throw new Error(`"${name}" would not be known again as an archive file: its stamp must have 14 digits`);
-    mkdirSync(this.#options.dir, { recursive: true });
+    makeFolder(this.#options.dir);
     const fd = openSync(this.#path(name), 'wx');
     try {
       this.sync(); // the last chance for the file before: from now on only the new one is synced
@@ -160,6 +171,23 @@ class ArchiveFiles implements Archive {
     this.#fd = fd;
     this.#file = name;
     this.#bytes = 0;
+  }
+
+  /** Throws when the file is no longer at its place, or shorter than what was written to it. */
+  #checkThere(): void {
+    if (this.#fd === null) return;
+    const path = this.#path(this.#file);
+    const { nlink, size } = fstatSync(this.#fd);
+    // Without a link it was deleted; with one it may have been moved, and goes on to be written where it is now.
+    const isGone = nlink === 0 || !existsSync(path);
+    if (!isGone && size >= this.#bytes) return;
+    this.#lost = this.#broken = new ArchiveFault(
+      isGone
+        ? `the archive file "${path}" was deleted or moved away while it was written`
+        : `the archive file "${path}" was cut to ${size} bytes, of ${this.#bytes}, while it was written`,
+      LOST_ADVICE,
+    );
+    throw this.#lost;
   }
 
   #write(run: readonly Uint8Array[]): void {
@@ -191,11 +219,7 @@ const openToCut = (path: string, end: ArchiveEnd): number => {
     fd = openSync(path, 'r+');
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
-    throw new ArchiveFault(
-      `the archive file "${path}" is missing, though its pages are settled`,
-      'put it back, then resume',
-      error,
-    );
+    throw new ArchiveFault(`the archive file "${path}" is missing, though its pages are settled`, LOST_ADVICE, error);
   }
   const { size } = fstatSync(fd);
   if (size >= end.bytes && !endsInZeros(fd, end.bytes)) return fd;

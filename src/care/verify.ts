@@ -10,7 +10,7 @@ import { UsageError } from '../model/read-settings.ts';
 import { databaseBytes, hasStore } from '../store/files.ts';
 import { openStoredCrawl } from '../store/open.ts';
 import { FILES, readIdentity, type Identity } from '../folder/folder.ts';
-import { lockCrawl, type Lock } from '../folder/lock.ts';
+import { lockCrawl } from '../folder/lock.ts';
 import { knownStore, storePlace } from '../folder/store-place.ts';
 import { checkArchive, isAfter } from './verify/archive.ts';
 import { createFinder, type Finder, type Found } from './verify/damage.ts';
@@ -44,7 +44,7 @@ interface Checkup {
 export const verifyCrawl = async (options: VerifyOptions): Promise<VerifyReport> => {
   const { dir } = options;
   checkIdentity(dir, createFinder()); // before the lock: a directory that is no crawl is left as it is
-  const lock = lockOf(dir);
+  const lock = lockCrawl(dir);
   try {
     const { found, figures, plan } = await checkup(options);
     if (!options.repair || found.count === 0 || plan === null || found.advice.length > 0)
@@ -54,17 +54,6 @@ export const verifyCrawl = async (options: VerifyOptions): Promise<VerifyReport>
     return { found, figures: again.figures, repaired, after: again.found };
   } finally {
     lock.release();
-  }
-};
-
-const lockOf = (dir: string): Lock => {
-  try {
-    return lockCrawl(dir);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      `crawl "${dir}" cannot be locked (${(error as Error).message}): make its directory writable for this user`,
-    );
   }
 };
 

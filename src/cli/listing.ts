@@ -1,6 +1,7 @@
 /** Lists that people read, and programs: a table, JSON lines, or CSV. */
 
 import { once } from 'node:events';
+import { visibleJson, visibleLines } from '../lib/visible.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Read } from './flags.ts';
 
@@ -22,9 +23,6 @@ export const readCount = ({ values }: Read, name: string): number | undefined =>
   return text === undefined ? undefined : Number(text);
 };
 
-/** What comes from the web could move a terminal's cursor: that is shown, not sent. */
-export const clean = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]/g, '·');
-
 /** Waits for a reader that is slow; one that stops early (`| head`) ends us quietly. */
 export const print = (line: string): Promise<void> => printText(line === '' ? '' : `${line}\n`);
 
@@ -32,3 +30,11 @@ export const print = (line: string): Promise<void> => printText(line === '' ? ''
 export const printText = async (text: string): Promise<void> => {
   if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
 };
+
+/** Text from the web, or with some in it: every byte of it for a program, and what can be seen for a terminal. */
+export const printForeign = (text: string): Promise<void> =>
+  printText(process.stdout.isTTY ? visibleLines(text) : text);
+
+/** One JSON object on a line, which any terminal can be sent. */
+export const printObject = (object: object, indent = 0): Promise<void> =>
+  print(visibleJson(JSON.stringify(object, null, indent)));

@@ -2,6 +2,7 @@
 
 import { DiskError } from '../folder/ceilings.ts';
 import { VERSION } from '../folder/version.ts';
+import { visibleLines } from '../lib/visible.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { isDiskFull } from '../store/disk-full.ts';
 import { EVERYWHERE, type Command } from './command.ts';
@@ -89,20 +90,30 @@ const commandOf = (name: string): Command => {
   );
 };
 
+/** What the system says of files that are not as they should be: no defect of ours, and a stack helps nobody. */
+const OF_SYSTEM = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EIO', 'EMFILE', 'ENFILE'];
+
+const isOfSystem = (error: unknown): boolean => OF_SYSTEM.includes((error as { code?: string }).code ?? '');
+
 const failed = (error: unknown): number => {
   const { message, advice, stack } = error as { message: string; advice?: string; stack?: string };
+  // A message may quote a server, a page or a crawl that somebody else made.
+  const say = (text: string): void => console.error(visibleLines(`gossamer: ${text}`));
   if (error instanceof UsageError) {
-    console.error(`gossamer: ${message}`);
+    say(message);
     return 2;
   }
   if (error instanceof DiskError) {
-    console.error(`gossamer: ${message}`);
+    say(message);
     return 4;
   }
   if (isDiskFull(error)) {
-    console.error(`gossamer: the disk is full (${message}): free some space, then do it again`);
+    say(`the disk is full (${message}): free some space, then do it again`);
     return 4;
   }
-  console.error(advice === undefined ? `gossamer: ${stack ?? message}` : `gossamer: ${message}: ${advice}`);
+  if (advice !== undefined) say(`${message}: ${advice}`);
+  else if (isOfSystem(error))
+    say(`${message}: see that it is what it should be, and that this user may read and write it`);
+  else say(stack ?? message);
   return 1;
 };

@@ -1,6 +1,7 @@
 /** What a running crawl shows: a block on a terminal, a line in a file, an object for a program. */
 
 import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
+import { visible } from '../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
 import { originOfQueue } from '../url/origin-queue.ts';
@@ -84,7 +85,7 @@ export const waitingFor = ({ census, phase }: Snapshot): string | null => {
   const { site, dueAt, failures } = census.next;
   const leftMs = dueAt - census.now;
   if (leftMs < 1_000) return null;
-  return `for ${originOfQueue(site) || site}, ${writeDuration(leftMs)} from now (${new Date(dueAt).toLocaleTimeString('en-GB')})${failures > 0 ? `, after ${failures === 1 ? '1 failure' : `${failures} failures`}` : ''}`;
+  return `for ${visible(originOfQueue(site) || site)}, ${writeDuration(leftMs)} from now (${new Date(dueAt).toLocaleTimeString('en-GB')})${failures > 0 ? `, after ${failures === 1 ? '1 failure' : `${failures} failures`}` : ''}`;
 };
 
 export const lineOf = (snapshot: Snapshot): string => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { EndReason, RunEnd } from '../run/run.ts';
 import { FILES } from '../folder/folder.ts';
 import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
+import { visible } from '../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
 import { FAILURES, type FailureCause } from '../model/exchange.ts';
 import { bold, dim, red } from './terminal.ts';
@@ -26,7 +27,7 @@ export const summaryOf = (dir: string, end: RunEnd): string => {
     `${bold(`Crawl ${dir} ${REASONS[end.reason]}`)} after ${writeDuration(snapshot.elapsedMs)}: ` +
       `${writeCount(snapshot.pagesThisRun)} pages in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)${notVisited(end)}`,
     ...seedLines(end),
-    ...(end.fault ? [`  ${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`] : []),
+    ...(end.fault ? [`  ${visible(`${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`)}`] : []),
   ];
   if (census) lines.push(...censusLines(dir, census));
   lines.push(
@@ -61,7 +62,7 @@ const seedLines = ({ parkedSeeds, census }: RunEnd): string[] => {
     `  ${red(`${some(count, 'seed')} could not be reached:`)}`,
     ...named.map(
       ({ origin, cause }) =>
-        `    ${origin}: ${cause in FAILURES ? FAILURES[cause as FailureCause] : `it answered ${cause}`}`,
+        `    ${visible(origin)}: ${cause in FAILURES ? FAILURES[cause as FailureCause] : `it answered ${cause}`}`,
     ),
     ...(more > 0 ? [`    and ${writeCount(more)} more: gossamer sites with --sort failures lists them`] : []),
     ...(census?.pages === 0 ? [`  ${nothing}`] : []),
@@ -91,7 +92,7 @@ export const censusLines = (dir: string, census: Census): string[] => {
         ]
       : []),
     `  ${'settled'.padEnd(width)}${writeCount(settledTotal(census)).padStart(12)}`,
-    ...outcomes.map(([name, n]) => `    ${name.padEnd(width - 2)}${writeCount(n).padStart(12)}`),
+    ...outcomes.map(([name, n]) => `    ${visible(name).padEnd(width - 2)}${writeCount(n).padStart(12)}`),
     `  ${'archive'.padEnd(width)}${writeBytes(census.archivedBytes).padStart(12)}  in ${archiveFiles(dir)} in ${join(dir, FILES.warc)}`,
   ];
 };

@@ -3,6 +3,7 @@
 import { logPathOf } from '../folder/log-path.ts';
 import type { OpenCrawl } from '../run/open.ts';
 import { startRun, type EndReason, type Run } from '../run/run.ts';
+import { visibleJson, visibleLines } from '../lib/visible.ts';
 import { LEVELS, openLog, type Level } from '../observe/log.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Phase, Snapshot } from '../observe/snapshot.ts';
@@ -87,11 +88,9 @@ export const watchRun = async (
       pages: end.census?.pages ?? 0,
     });
     if (end.fault) log('error', `${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`);
-    if (end.fault && shown.level === 'debug') terminal.warn(end.fault.stack);
+    if (end.fault && shown.level === 'debug') terminal.warn(visibleLines(end.fault.stack));
     if (shown.json)
-      terminal.print(
-        JSON.stringify({ ...objectOf(end.snapshot), reason: end.reason, parkedSeeds: end.parkedSeeds, dir }),
-      );
+      terminal.print(jsonOf({ ...objectOf(end.snapshot), reason: end.reason, parkedSeeds: end.parkedSeeds, dir }));
     else if (!shown.quiet) terminal.print(summaryOf(dir, end));
     return end.parkedSeeds ? 5 : EXITS[end.reason];
   } finally {
@@ -100,6 +99,8 @@ export const watchRun = async (
     crawl.lock.release();
   }
 };
+
+const jsonOf = (object: object): string => visibleJson(JSON.stringify(object));
 
 type Parts = { terminal: ReturnType<typeof createTerminal>; block: (snapshot: Snapshot) => string[] };
 
@@ -115,7 +116,7 @@ const shownBy = ({ quiet, json }: Shown, { terminal, block }: Parts): ((snapshot
     if (!isOpen && performance.now() - lastAt < LINE_MS) return;
     lastAt = performance.now();
     lastPhase = snapshot.phase;
-    terminal.print(json ? JSON.stringify(objectOf(snapshot)) : lineOf(snapshot));
+    terminal.print(json ? jsonOf(objectOf(snapshot)) : lineOf(snapshot));
   };
 };
 

@@ -1,8 +1,9 @@
 /** The directory of a crawl: what is in it, how it is made, how it is opened again. */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import { replaceFile } from '../lib/replace-file.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Settings } from '../model/settings.ts';
@@ -72,9 +73,10 @@ export const checkNewFolder = (dir: string): void => {
     throw new UsageError(`"${dir}" is not empty (it holds "${foreign[0]}") and is no crawl: choose another --dir`);
 };
 
-export const makeFolder = (dir: string): void => {
+/** For the user alone: what was fetched, and the settings, are in it. */
+export const makeCrawlFolder = (dir: string): void => {
   try {
-    mkdirSync(dir, { recursive: true });
+    makeFolder(dir);
   } catch (error) {
     throw new UsageError(`"${dir}" cannot be made: ${(error as Error).message}; choose another --dir`);
   }
@@ -118,13 +120,16 @@ export const keepIdentity = (dir: string, identity: Identity): Identity => {
 /** Throws a UsageError unless there is a crawl here that this program can go on with. */
 export const readIdentity = (dir: string): Identity => {
   const path = join(dir, FILES.identity);
-  if (!existsSync(path))
-    throw new UsageError(`there is no crawl in "${dir}": start one by "gossamer crawl <seed-file> --dir ${dir}"`);
   let identity: Identity;
   try {
     identity = JSON.parse(readFileSync(path, 'utf8')) as Identity;
   } catch (error) {
-    throw new UsageError(`"${path}" cannot be read (${(error as Error).message}): restore it from a copy`);
+    const { code, message } = error as { code?: string; message: string };
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new UsageError(`there is no crawl in "${dir}": start one by "gossamer crawl <seed-file> --dir ${dir}"`);
+    // A copy would not help: the file may be whole.
+    if (code !== undefined) throw new UsageError(`"${path}" cannot be read: ${message}; run as its owner`);
+    throw new UsageError(`"${path}" cannot be read (${message}): restore it from a copy`);
   }
   if (identity.format !== 1 || typeof identity.settings !== 'object') {
     throw new UsageError(

@@ -4,6 +4,7 @@ import { closeSync, openSync, readSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UsageError } from '../model/read-settings.ts';
+import { isDiskFull } from '../store/disk-full.ts';
 
 /** A database that holds nothing: SQLite's own file lock on it is the lock, and works on every system. */
 const LOCK_FILE = 'crawl.lock';
@@ -20,19 +21,23 @@ export interface Lock {
  */
 const openHere = new Map<string, DatabaseSync>();
 
-/** Throws a UsageError when another process, or this one, has the crawl open. */
+/** Throws a UsageError when another process, or this one, has the crawl open, or its directory cannot be written. */
 export const lockCrawl = (dir: string): Lock => {
   const path = join(realpathSync(dir), LOCK_FILE);
   if (openHere.has(path)) throw taken(dir, process.pid);
-  const db = new DatabaseSync(path);
+  let db: DatabaseSync | null = null;
   try {
+    db = new DatabaseSync(path);
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
     db.exec(`PRAGMA user_version = ${process.pid}`);
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
-    db.close();
+    db?.close();
     if (isBusy(error)) throw taken(dir, ownerOf(path));
-    throw error;
+    if (isDiskFull(error)) throw error;
+    throw new UsageError(
+      `crawl "${dir}" cannot be locked (${(error as Error).message}): make its directory writable for this user`,
+    );
   }
   openHere.set(path, db);
   return {

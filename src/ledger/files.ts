@@ -32,7 +32,7 @@ export const createNoteFile = (
   dir: string,
   name: { readonly run: string; readonly thread: string; readonly serial: number },
 ): OpenedFile => {
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, `${name.run}-${name.thread}-${String(name.serial).padStart(6, '0')}${RAW}`);
   return { path, fd: openSync(path, 'ax') };
 };

@@ -1,7 +1,8 @@
 /** The file of a log: rolled by size, and safe with others that rename, truncate or delete it. */
 
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 
 /** One file of this size and this many older ones: a log never fills a disk. */
 export const FILE_BYTES_MAX = 10 * 1024 ** 2;
@@ -37,7 +38,7 @@ export const openLogFile = (path: string, fileBytesMax = FILE_BYTES_MAX): LogFil
   };
 
   const open = (): number => {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     // To append: whoever truncates the file leaves no hole, whoever writes to it too breaks no line.
     fd = openSync(path, 'a');
     bytes = fstatSync(fd).size;

@@ -1,6 +1,7 @@
 /** The log: lines for a person, and the same as JSON lines in a file. */
 
 import { writeCount } from '../lib/units.ts';
+import { visible, visibleJson, visibleLines } from '../lib/visible.ts';
 import type { JsonValue } from '../model/hooks.ts';
 import { openLogFile } from './log-file.ts';
 import { createRepeats, kindOf, type Repeat } from './repeats.ts';
@@ -58,9 +59,10 @@ export const openLog = ({ path, level, show }: LogOptions): OpenLog => {
       write('warn', `${writeCount(lines)} lines of the log could not be written before this one`);
     } else lost++;
   };
+  // A message may quote a page, a server, or a module that quotes them.
   const say: Log = (at, message, fields = {}) => {
-    show(at, message, fields);
-    write(at, message, fields);
+    show(at, visible(message), fields);
+    write(at, visibleLines(message), fields);
   };
   const sum = (all: readonly Repeat<Warning>[]): void => {
     for (const { first, more, words } of all) say('warn', `${first.message} ${words}`, { ...first.fields, more });
@@ -97,10 +99,12 @@ export const openLog = ({ path, level, show }: LogOptions): OpenLog => {
 };
 
 const lineOf = (level: Level, message: string, { kind, ...fields }: Fields): string =>
-  JSON.stringify(
-    { time: new Date().toISOString(), level, message, ...(kind ? { kind } : {}), ...fields },
-    (_, value: unknown) =>
-      typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
-        ? `${value.slice(0, TEXT_CHARACTERS_MAX)}…`
-        : value,
+  visibleJson(
+    JSON.stringify(
+      { time: new Date().toISOString(), level, message, ...(kind ? { kind } : {}), ...fields },
+      (_, value: unknown) =>
+        typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
+          ? `${value.slice(0, TEXT_CHARACTERS_MAX)}…`
+          : value,
+    ),
   );

@@ -19,7 +19,7 @@ import {
   checkFixed,
   checkNewFolder,
   FILES,
-  makeFolder,
+  makeCrawlFolder,
   readIdentity,
   writeIdentity,
   type Identity,
@@ -27,6 +27,7 @@ import {
 import { checkHooks } from '../hooks/check.ts';
 import { checkLogFile } from '../folder/log-path.ts';
 import { lockCrawl, type Lock } from '../folder/lock.ts';
+import { checkOwner } from '../folder/owner.ts';
 import { finishMove } from '../folder/finish-move.ts';
 import { announce, checkNameIsFree, identityIn, takeScope } from '../folder/notes.ts';
 import { crawlNameOf, knownStore, newStore, storePlace } from '../folder/store-place.ts';
@@ -99,7 +100,7 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   checkDisk(dir, settings);
   if (isShared(url)) await checkNameIsFree({ ...newPlace(dir, url, settings.name), say });
   await checkListen(settings.metrics);
-  makeFolder(dir);
+  makeCrawlFolder(dir);
   const lock = lockCrawl(dir);
   try {
     checkNewFolder(dir); // another process may have been quicker
@@ -119,6 +120,7 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const { dir, seeds } = request;
   const found = readIdentity(dir);
   checkFixed(dir, found);
+  checkOwner(dir, found.settings, request.settings);
   const former = finishMove(dir, found);
   const url = knownStore(former.settings.store, request.settings.store);
   checkName(former, request.settings.name);
@@ -192,7 +194,7 @@ export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Pro
   );
   checkDisk(dir, settings);
   await checkListen(settings.metrics);
-  makeFolder(dir);
+  makeCrawlFolder(dir);
   const lock = lockCrawl(dir);
   try {
     checkNewFolder(dir);

@@ -34,11 +34,20 @@ const parsed = (text: string): URL | null => {
   }
 };
 
-/** As it may be written down. */
+/** Names of parameters whose values are secrets: `password`, which PostgreSQL knows, and what others call theirs. */
+const SECRET = /pass|pwd|secret|token/i;
+const SECRET_PARAMETER = /([?&])[^?&=#]*(?:pass|pwd|secret|token)[^?&=#]*=[^&#]*/gi;
+
+/** As it may be written down, or told: without a password, before the host and in the query. */
 export const withoutPassword = (text: string): string => {
   const url = parsed(text);
-  if (url === null || url.password === '') return text;
+  // What cannot be parsed is told in a message; with a bare / ? or # in its password, so is a part of that.
+  if (url === null || `${url.pathname}${url.search}${url.hash}`.includes('@'))
+    return text.replace(/:\/\/.*@/s, '://').replaceAll(SECRET_PARAMETER, '$1');
+  const secrets = [...url.searchParams.keys()].filter((name) => SECRET.test(name));
+  if (url.password === '' && secrets.length === 0) return text;
   url.password = '';
+  for (const name of secrets) url.searchParams.delete(name);
   return url.href;
 };
 

@@ -1,8 +1,8 @@
-/** Threads that die, and a disk that is full: the crawl goes on or stops in order, and loses nothing. */
+/** Threads that die, a full disk, an archive that is taken away: the crawl goes on or stops in order. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { TRIES_MAX } from '../../src/contract/store.ts';
@@ -12,6 +12,7 @@ import { POISON_FILE, type Poison } from '../support/poison-parse-thread.ts';
 import { FAULT_WHEN_CLOSED, FAULT_WHEN_OPENED } from '../support/poison-store-thread.ts';
 import { entry, runHere } from '../support/run-here.ts';
 import { assertAddsUp, assertCode, assertNoFault, onStage, plainPlan } from '../support/stage.ts';
+import { until } from '../support/until.ts';
 
 test('a page that kills its parse thread is tried a few times and given up, and all others are fetched', () =>
   onStage(plainPlan(4, 60, 20), async (stage) => {
@@ -142,3 +143,38 @@ test('a full disk stops the crawl in order with exit code 4 and a sentence, and 
     }
   });
 });
+
+/** What somebody does to the archive of a running crawl. */
+const TAKEN: Readonly<Record<string, { take: (path: string) => void; says: RegExp }>> = {
+  deleted: { take: unlinkSync, says: /^error the archive file ".*" was deleted or moved away while it was written/m },
+  emptied: {
+    take: (path) => truncateSync(path, 0),
+    says: /^error the archive file ".*" was cut to 0 bytes, of \d+, while it was written/m,
+  },
+};
+
+for (const [how, { take, says }] of Object.entries(TAKEN)) {
+  test(`an archive file that is ${how} while the crawl runs stops it in order, and a repair brings back what it cost`, () =>
+    onStage(plainPlan(12, 240, 40), async (stage) => {
+      const running = stage.startCrawl();
+      const warc = join(stage.dir, 'warc');
+      const fileOf = (): string | undefined => (existsSync(warc) ? readdirSync(warc)[0] : undefined);
+      await until('pages were archived', () => {
+        const file = fileOf();
+        return file !== undefined && statSync(join(warc, file)).size > 50_000;
+      });
+      take(join(warc, fileOf()!));
+      const ran = await running.ended;
+      assertCode(ran, 1);
+      assert.match(ran.stderr, says);
+      assert.match(ran.stderr, /verify --repair.*then resume$/m);
+      assert.ok(stage.report().missing.length > 0, 'it was in the middle of the crawl');
+
+      const repaired = await stage.gossamer('verify', stage.dir, '--repair');
+      assertCode(repaired, 0);
+      assertCode(await stage.resume(), 0);
+      assertArchivedOnce(await archivedIn(stage.dir), stage.world.reachable().pages);
+      assertAddsUp(await stage.status());
+      assertCode(await stage.gossamer('verify', stage.dir), 0);
+    }));
+}

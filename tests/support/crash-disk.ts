@@ -48,6 +48,11 @@ export const makeRoom = async (dir: string): Promise<void> => {
     throw new Error(`the disk of "${dir}" cannot be made large again`);
 };
 
+/** From now on nothing can be written to it. */
+export const sealDisk = async (dir: string): Promise<void> => {
+  if (!(await mount('-o', 'remount,ro', dir))) throw new Error(`the disk of "${dir}" cannot be made read-only`);
+};
+
 export const unmountDisk = (dir: string): void => {
   if (mounted.delete(dir)) spawnSync('umount', ['-l', dir], { stdio: 'ignore' });
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { addDead } from '../../src/archive/dead-list.ts';
 import { openArchive } from '../../src/archive/files.ts';
 import { recordGroup, warcinfoRecord } from '../../src/archive/records.ts';
-import { makeFolder, writeIdentity } from '../../src/folder/folder.ts';
+import { makeCrawlFolder, writeIdentity } from '../../src/folder/folder.ts';
 import type { Answered } from '../../src/model/exchange.ts';
 import { completeSettings } from '../../src/model/read-settings.ts';
 import type { Settings } from '../../src/model/settings.ts';
@@ -46,7 +46,7 @@ export interface Planted {
 }
 
 export const plantCrawl = async (dir: string, planted: Planted): Promise<void> => {
-  makeFolder(dir);
+  makeCrawlFolder(dir);
   const settings = completeSettings({ email: 'test@example.org', delayMs: PLANTED_DELAY_MS, ...planted.settings }, 2);
   writeIdentity(dir, settings);
   plantArchive(dir, planted.robots ?? []);

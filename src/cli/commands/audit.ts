@@ -6,11 +6,12 @@ import { letterOf } from '../../care/audit/letter.ts';
 import { plural } from '../../care/audit/words.ts';
 import { readIdentity } from '../../folder/folder.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
+import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import type { Command } from '../command.ts';
-import { clean } from '../listing.ts';
+import { print, printObject } from '../listing.ts';
 import { bold, createTerminal, red } from '../terminal.ts';
 
 /** An audit that is over sooner shows no progress. */
@@ -35,7 +36,7 @@ export const auditCommand: Command = {
     const shown = showProgress(isJson);
     const report = await auditCrawl({ dirs: words, site, onProgress: shown.show });
     shown.release();
-    console.log(isJson ? JSON.stringify(objectOf(words, report)) : textOf(words, report).join('\n'));
+    await (isJson ? printObject(objectOf(words, report)) : print(textOf(words, report).join('\n')));
     return report.findings.count === 0 && report.damage.length === 0 ? 0 : 1;
   },
 };
@@ -83,17 +84,17 @@ const lineOf = ({ phase, done, total }: AuditProgress): string => {
 
 const textOf = (dirs: readonly string[], report: AuditReport): string[] => {
   const { tally, findings, damage, remarks, requests, sites } = report;
-  if (tally) return letterOf({ ...report, tally }, readIdentity(dirs[0]!).settings).map(clean);
+  if (tally) return letterOf({ ...report, tally }, readIdentity(dirs[0]!).settings).map(visible);
   return [
-    ...findings.violations.map(({ kind, says }) => `${red('violation')} ${kind}: ${clean(says)}`),
+    ...findings.violations.map(({ kind, says }) => `${red('violation')} ${kind}: ${visible(says)}`),
     ...(findings.count > findings.violations.length
       ? [`${red('violation')}: and ${writeCount(findings.count - findings.violations.length)} more`]
       : []),
-    ...damage.map((says) => `${red('damage')}: ${clean(says)}`),
+    ...damage.map((says) => `${red('damage')}: ${visible(says)}`),
     ...(Object.entries(findings.unchecked) as [UncheckedReason, number][]).map(
       ([reason, n]) => `not checked: the robots decision of ${plural(n, 'request')}: ${UNCHECKED[reason]}`,
     ),
-    ...remarks.map((text) => `note: ${text}`),
+    ...remarks.map((text) => `note: ${visible(text)}`),
     bold(`${plural(requests, 'request')}, ${plural(sites, 'site')}, ${plural(findings.count, 'violation')}`),
   ];
 };

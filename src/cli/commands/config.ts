@@ -9,6 +9,7 @@ import { SETTINGS, type SettingName, type Settings } from '../../model/settings.
 import { writeSetting, type Written } from '../../model/write-setting.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf, FILE_NAMES, type FileConfig } from '../config-file.ts';
+import { printForeign, printObject } from '../listing.ts';
 import { givenSettings, GROUPS, groupOf, SETTING_FLAGS, SETTINGS_SHOWN } from '../setting-flags.ts';
 
 /** Who gave a value; of several, the last one here wins. */
@@ -36,11 +37,9 @@ export const configCommand: Command = {
     const stored = dir === undefined ? {} : readIdentity(dir).settings;
     const file = await configOf(read);
     const settings = sourced({ crawl: stored, file: file.settings, flag: givenSettings(read) });
-    console.log(
-      read.switches.has('json')
-        ? JSON.stringify(objectOf(settings, file), null, 2)
-        : linesOf(settings, file).join('\n'),
-    );
+    await (read.switches.has('json')
+      ? printObject(objectOf(settings, file), 2)
+      : printForeign(`${linesOf(settings, file).join('\n')}\n`));
     return 0;
   },
 };

@@ -2,6 +2,7 @@
 
 import { createCrawl } from '../../run/open.ts';
 import type { SeedSource } from '../../folder/seeds.ts';
+import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf, type FileConfig } from '../config-file.ts';
@@ -44,7 +45,7 @@ export const crawlCommand: Command = {
       settings: { ...file.settings, ...givenSettings(read) },
       seeds: seedsOf(read, file),
       excludeFile: read.values.get('exclude-file')?.[0] ?? file.excludeFile,
-      say: (text) => console.error(text),
+      say: (text) => console.error(visible(text)),
     });
     return watchRun(crawl, shown, { retryParked: false });
   },

@@ -8,10 +8,11 @@ import { lockOwner } from '../../folder/lock.ts';
 import { TRIES_MAX } from '../../contract/store.ts';
 import type { SiteView } from '../../contract/views.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';
+import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import { wrap } from '../help.ts';
-import { clean } from '../listing.ts';
+import { print, printObject } from '../listing.ts';
 import { bold, dim } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
@@ -34,7 +35,7 @@ export const explainCommand: Command = {
         now: Date.now(),
         running: Boolean(lockOwner(dir)),
       });
-      console.log(read.switches.has('json') ? JSON.stringify(objectOf(explanation)) : textOf(explanation));
+      await (read.switches.has('json') ? printObject(objectOf(explanation)) : print(textOf(explanation)));
       return explanation.state === 'unknown' ? 1 : 0;
     });
   },
@@ -64,15 +65,15 @@ const textOf = (explanation: Explanation): string => {
   const { url, answer, notes, advice } = explanation;
   const rows: [string, string][] = [...factsOf(explanation), ...notes.map((note): [string, string] => ['note', note])];
   return [
-    bold(clean(url)),
-    ...wrapped(clean(answer), 2),
+    bold(visible(url)),
+    ...wrapped(visible(answer), 2),
     '',
     ...rows.map(([name, text]) =>
-      wrapped(clean(text), MARGIN)
+      wrapped(visible(text), MARGIN)
         .join('\n')
         .replace(' '.repeat(MARGIN), `  ${dim(name.padEnd(MARGIN - 2))}`),
     ),
-    ...advice.map((command, i) => `  ${dim((i === 0 ? 'try' : '').padEnd(MARGIN - 2))}${command}`),
+    ...advice.map((command, i) => `  ${dim((i === 0 ? 'try' : '').padEnd(MARGIN - 2))}${visible(command)}`),
   ].join('\n');
 };
 

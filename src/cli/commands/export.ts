@@ -3,9 +3,11 @@
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { checkExport, EXPORT_FORMATS, exportCrawl, type Exported, type ExportFormat } from '../../results/export.ts';
 import { OutFile, type Out } from '../../results/export/out.ts';
 import { writeCount } from '../../lib/units.ts';
+import { visibleLines } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
@@ -92,11 +94,17 @@ const formatOf = ({ values }: Read): ExportFormat => {
 };
 
 /** Waits for a reader that is slow, unless it is told to end. */
-const outputUntil = (signal: AbortSignal): Out => ({
-  write: async (bytes) => {
-    if (bytes.length > 0 && !process.stdout.write(bytes)) await once(process.stdout, 'drain', { signal });
-  },
-});
+const outputUntil = (signal: AbortSignal): Out => {
+  const decoder = new StringDecoder('utf8'); // a character may be cut between two writes
+  const shown = (bytes: string | Uint8Array): string =>
+    visibleLines(typeof bytes === 'string' ? bytes : decoder.write(bytes));
+  return {
+    write: async (bytes) => {
+      const sent = process.stdout.isTTY ? shown(bytes) : bytes;
+      if (sent.length > 0 && !process.stdout.write(sent)) await once(process.stdout, 'drain', { signal });
+    },
+  };
+};
 
 /** The first signal ends the export in order; a second one ends the process, which leaves the unfinished file. */
 const listenForSignals = (): { signal: AbortSignal; release: () => void } => {

@@ -1,6 +1,7 @@
 /** `gossamer join`: one more process for a crawl in a shared store. */
 
 import { joinCrawl } from '../../run/open.ts';
+import { visible } from '../../lib/visible.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf } from '../config-file.ts';
 import type { Flag } from '../flags.ts';
@@ -27,7 +28,7 @@ export const joinCommand: Command = {
     const crawl = await joinCrawl({
       dir: read.words.length === 0 && file.dir !== null ? file.dir : crawlDirOf(read),
       settings: { ...file.settings, ...givenSettings(read) },
-      say: (text) => console.error(text),
+      say: (text) => console.error(visible(text)),
     });
     return watchRun(crawl, shown, { retryParked: false });
   },

@@ -3,6 +3,7 @@
 import { migrateCrawl, type Migrated, type MoveProgress, type Side } from '../../care/migrate.ts';
 import { SHARDS_MAX } from '../../care/migrate/places.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
+import { visible } from '../../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { SETTINGS } from '../../model/settings.ts';
@@ -52,7 +53,7 @@ export const migrateCommand: Command = {
         to: flagValue(read, 'to'),
         name: flagValue(read, SETTINGS.name.flag),
         shards: shardsOf(read),
-        say: terminal.warn,
+        say: (text) => terminal.warn(visible(text)),
         onProgress: showProgress(terminal),
         stop: stopping.signal,
       });
@@ -106,7 +107,7 @@ const linesOf = (dir: string, migrated: Migrated): string[] => {
       return [`stopped; the crawl "${dir}" is where it was. Run it again to move it`];
     case 'finished':
       return [
-        bold(`Crawl ${dir} was moved to ${migrated.store} before; what was left to clean up is done now`),
+        bold(`Crawl ${dir} was moved to ${visible(migrated.store)} before; what was left to clean up is done now`),
         ...leftLines(migrated.left),
       ];
     case 'moved':
@@ -123,10 +124,10 @@ const linesOf = (dir: string, migrated: Migrated): string[] => {
 };
 
 const placeOf = ({ store, name, shards }: Side): string =>
-  `${store}${store.includes('://') ? ` as "${name}"` : ''}, ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
+  `${visible(store)}${store.includes('://') ? ` as "${visible(name)}"` : ''}, ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
 
 const leftLines = (left: readonly string[]): string[] =>
-  left.map((path) => `  ${path} is what it was before: delete it when you do not need it`);
+  left.map((path) => `  ${visible(path)} is what it was before: delete it when you do not need it`);
 
 const ROWS: readonly (readonly [string, (census: Census) => string])[] = [
   ['pages', (census) => writeCount(census.pages)],

@@ -3,9 +3,10 @@
 import { allPages } from '../../results/all-pages.ts';
 import { PAGE_TABLE } from '../../results/export/columns.ts';
 import { csv, jsonLines } from '../../results/export/text.ts';
+import { visible } from '../../lib/visible.ts';
 import { isArchived, type PageRow } from '../../model/page.ts';
 import type { Command } from '../command.ts';
-import { clean, printText, readFormat, type Format } from '../listing.ts';
+import { printForeign, printText, readFormat, type Format } from '../listing.ts';
 import { FILTER_FLAGS, filterOf } from '../page-filter.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
@@ -21,7 +22,7 @@ export const pagesCommand: Command = {
     const filter = filterOf(read);
     return withCrawl(dir, async (crawl) => {
       await printText(HEADS[format]);
-      for await (const page of allPages(crawl, filter)) await printText(WRITERS[format](page));
+      for await (const page of allPages(crawl, filter)) await printForeign(WRITERS[format](page));
       return 0;
     });
   },
@@ -47,6 +48,6 @@ const WRITERS: Readonly<Record<Format, (page: PageRow) => string>> = {
     ]
       .filter(Boolean)
       .join('  ');
-    return `${String(page.status ?? '-').padEnd(6)} ${page.outcome.padEnd(16)} ${new Date(page.time).toISOString().slice(0, TIME_CHARS)} ${String(page.bytes).padStart(9)}  ${page.url}  ${clean(more)}\n`;
+    return `${String(page.status ?? '-').padEnd(6)} ${page.outcome.padEnd(16)} ${new Date(page.time).toISOString().slice(0, TIME_CHARS)} ${String(page.bytes).padStart(9)}  ${visible(page.url)}  ${visible(more)}\n`;
   },
 };

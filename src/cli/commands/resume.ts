@@ -1,6 +1,7 @@
 /** `gossamer resume`: goes on with a crawl where it was. */
 
 import { reopenCrawl } from '../../run/open.ts';
+import { visible } from '../../lib/visible.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf } from '../config-file.ts';
 import type { Flag } from '../flags.ts';
@@ -38,7 +39,7 @@ export const resumeCommand: Command = {
       // Not those of the file: the crawl began with them.
       seeds: { file: read.values.get('seeds')?.[0] ?? null, urls: read.values.get('url') ?? [] },
       excludeFile: read.values.get('exclude-file')?.[0] ?? file.excludeFile,
-      say: (text) => console.error(text),
+      say: (text) => console.error(visible(text)),
     });
     return watchRun(crawl, shown, { retryParked: read.switches.has('retry-parked') });
   },

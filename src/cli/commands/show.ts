@@ -2,12 +2,14 @@
 
 import { readArchived } from '../../results/archived.ts';
 import { writeBytes, writeDuration } from '../../lib/units.ts';
+import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { isArchived, type WarcPlace, type PageRow } from '../../model/page.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import type { LinkView } from '../../contract/views.ts';
 import type { Command } from '../command.ts';
+import { print, printForeign } from '../listing.ts';
 import { bold } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
@@ -39,19 +41,19 @@ export const showCommand: Command = {
       const page = pages.find(isFetched) ?? pages.find((one) => one !== null);
       if (!page) {
         const { says, isKnown } = unsettled(views[0]!, first.url, site);
-        console.log(says);
+        await print(visible(says));
         return isKnown ? 0 : 1;
       }
       const wanted = (['text', 'html', 'headers'] as const).filter((name) => read.switches.has(name));
-      if (wanted.length === 0) console.log(describe(page));
+      if (wanted.length === 0) await print(describe(page));
       else if (!isArchived(page))
         throw new UsageError(`nothing was archived of ${page.url}: its outcome is ${page.outcome}${kept}`);
       else {
         for (const name of wanted) {
           const text = archived(dir, page, name);
-          process.stdout.write(text);
+          await printForeign(text);
           // an empty output tells nothing
-          if (text === '') console.error(`gossamer: the archive has no ${name} of ${page.url}${kept}`);
+          if (text === '') console.error(`gossamer: the archive has no ${name} of ${visible(page.url)}${kept}`);
         }
       }
       return 0;
@@ -89,8 +91,8 @@ const describe = (page: PageRow): string => {
     ],
   ];
   return [
-    bold(page.url),
-    ...rows.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(10)}${value}`),
+    bold(visible(page.url)),
+    ...rows.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(10)}${visible(value)}`),
   ].join('\n');
 };
 

@@ -6,11 +6,12 @@ import type { StoredCrawl } from '../../contract/stored-crawl.ts';
 import type { Column } from '../../results/export/columns.ts';
 import { csv, jsonLines } from '../../results/export/text.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';
+import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
-import { print, printText, readCount, readFormat, type Format } from '../listing.ts';
+import { print, printForeign, printText, readCount, readFormat, type Format } from '../listing.ts';
 import { siteRows, type SiteRow } from '../site-rows.ts';
 import { bold, dim } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
@@ -130,7 +131,7 @@ const NAME_CHARS_LEAST = 16;
 
 const printTable = async (crawl: StoredCrawl, query: SiteQuery): Promise<number> => {
   const rows: string[][] = [];
-  for await (const row of siteRows(crawl, query)) rows.push(TABLE.map(([, text]) => text(row)));
+  for await (const row of siteRows(crawl, query)) rows.push(TABLE.map(([, text]) => visible(text(row))));
   if (rows.length === 0) return 0;
   const widths = TABLE.map(([title], i) =>
     rows.reduce((width, texts) => Math.max(width, texts[i]!.length), title.length),
@@ -216,7 +217,7 @@ const printRows = async (crawl: StoredCrawl, query: SiteQuery, format: 'jsonl' |
   let listed = 0;
   await printText(text.head(SITE_TABLE));
   for await (const row of siteRows(crawl, query)) {
-    await printText(text.line(SITE_TABLE, row));
+    await printForeign(text.line(SITE_TABLE, row));
     listed += 1;
   }
   return listed;

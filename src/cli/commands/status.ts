@@ -2,8 +2,10 @@
 
 import { lockOwner } from '../../folder/lock.ts';
 import { writeDuration } from '../../lib/units.ts';
+import { visible } from '../../lib/visible.ts';
 import { EMBEDDED } from '../../store/address.ts';
 import type { Command } from '../command.ts';
+import { printObject } from '../listing.ts';
 import { censusObject } from '../progress.ts';
 import { censusLines } from '../summary.ts';
 import { bold } from '../terminal.ts';
@@ -22,29 +24,27 @@ export const statusCommand: Command = {
       const census = await crawl.census();
       const { store = EMBEDDED, name } = identity.settings;
       if (read.switches.has('json')) {
-        console.log(
-          JSON.stringify({
-            dir,
-            id: identity.id,
-            createdAt: identity.createdAt,
-            store,
-            name,
-            shards: identity.fixed.shards,
-            process: owner || null,
-            ...censusObject(census),
-          }),
-        );
+        await printObject({
+          dir,
+          id: identity.id,
+          createdAt: identity.createdAt,
+          store,
+          name,
+          shards: identity.fixed.shards,
+          process: owner || null,
+          ...censusObject(census),
+        });
         return 0;
       }
       console.log(
-        `${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}; created ${identity.createdAt}`,
+        `${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}; created ${visible(identity.createdAt)}`,
       );
-      if (store !== EMBEDDED) console.log(`  in ${store} as "${name}"`);
+      if (store !== EMBEDDED) console.log(visible(`  in ${store} as "${name}"`));
       console.log(censusLines(dir, census).join('\n'));
       if (!owner && census.leased > 0) console.log('  leased links were under way when it ended; a resume frees them');
       if (census.next)
         console.log(
-          `  next visit ${census.next.site}, ${census.next.dueAt > Date.now() ? `${writeDuration(census.next.dueAt - Date.now())} from now` : 'at once'}`,
+          `  next visit ${visible(census.next.site)}, ${census.next.dueAt > Date.now() ? `${writeDuration(census.next.dueAt - Date.now())} from now` : 'at once'}`,
         );
       return 0;
     });

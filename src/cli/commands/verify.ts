@@ -2,7 +2,9 @@
 
 import { verifyCrawl, type Found, type VerifyProgress, type VerifyReport } from '../../care/verify.ts';
 import { writeBytes, writeCount } from '../../lib/units.ts';
+import { visible } from '../../lib/visible.ts';
 import type { Command } from '../command.ts';
+import { print, printObject } from '../listing.ts';
 import { createQuietProgress } from '../quiet-progress.ts';
 import { bold, createTerminal, red } from '../terminal.ts';
 import { crawlDirOf } from './dir.ts';
@@ -28,9 +30,9 @@ export const verifyCommand: Command = {
     const report = await verifyCrawl({ dir, repair: read.switches.has('repair'), onProgress: shown.show });
     shown.release();
     const isSound = (report.after ?? report.found).count === 0;
-    console.log(
-      isJson ? JSON.stringify(objectOf(dir, report)) : linesOf(dir, report, read.switches.has('repair')).join('\n'),
-    );
+    await (isJson
+      ? printObject(objectOf(dir, report))
+      : print(linesOf(dir, report, read.switches.has('repair')).join('\n')));
     return isSound ? 0 : 1;
   },
 };
@@ -58,18 +60,18 @@ const linesOf = (dir: string, report: VerifyReport, asked: boolean): string[] =>
   const left = after ?? found;
   return [
     ...damageLines(found),
-    ...(repaired ? ['repaired:', ...repaired.map((text) => `  ${text}`)] : []),
+    ...(repaired ? ['repaired:', ...repaired.map((text) => `  ${visible(text)}`)] : []),
     ...(after ? damageLines(after) : []),
-    ...left.left.map((text) => `left by a kill: ${text}; a resume clears it`),
+    ...left.left.map((text) => `left by a kill: ${visible(text)}; a resume clears it`),
     ...(asked && repaired === null && found.count > 0 ? ['nothing was changed: not all of this can be repaired'] : []),
-    ...left.advice.map((text) => `what to do: ${text}`),
+    ...left.advice.map((text) => `what to do: ${visible(text)}`),
     bold(summaryOf(report)),
     ...nextStep(dir, report, asked),
   ];
 };
 
 const damageLines = ({ named, count }: Found): string[] => [
-  ...named.map(({ says }) => `${red('damage')}: ${says}`),
+  ...named.map(({ says }) => `${red('damage')}: ${visible(says)}`),
   ...(count > named.length ? [`${red('damage')}: and ${writeCount(count - named.length)} more`] : []),
 ];
 

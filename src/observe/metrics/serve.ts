@@ -1,13 +1,17 @@
 /** Serves the metrics of a crawl over HTTP, for Prometheus to fetch. */
 
 import { createServer, type Server } from 'node:http';
-import { isIPv6, type AddressInfo } from 'node:net';
+import { isIPv6, type AddressInfo, type Socket } from 'node:net';
 import { UsageError } from '../../model/read-settings.ts';
 import { CONTENT_TYPE } from './text.ts';
 
 const PATH = '/metrics';
 const LOOPBACK = '127.0.0.1';
 const PORT_MOST = 65_535;
+/** Far more than programs that watch one crawl. */
+export const CONNECTIONS_MAX = 50;
+/** A connection on which nothing moves for so long, not even an answer that is there, is ended. */
+const SILENCE_MS_MAX = 60_000;
 
 export interface Listen {
   readonly host: string;
@@ -38,8 +42,15 @@ export const checkListen = async (text: string): Promise<void> => {
 
 /** `read` gives the text of this moment. */
 export const serveMetrics = async (text: string, read: () => string): Promise<MetricsServer> => {
+  const busy = new WeakSet<Socket>();
   const server = await listen(
     createServer((request, response) => {
+      const { socket } = request;
+      // Nothing that fetches metrics asks again before it has its answer. Who does, and reads none, would let answers
+      // pile up here.
+      if (busy.has(socket)) return void socket.destroy();
+      busy.add(socket);
+      response.once('close', () => busy.delete(socket));
       const plain = 'text/plain; charset=utf-8';
       const answer = (status: number, body: string, type: string = plain): void => {
         response.writeHead(status, {
@@ -62,6 +73,8 @@ export const serveMetrics = async (text: string, read: () => string): Promise<Me
     }),
     text,
   );
+  server.maxConnections = CONNECTIONS_MAX;
+  server.setTimeout(SILENCE_MS_MAX);
   return {
     url: urlOf(server),
     close: () =>

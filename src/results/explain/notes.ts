@@ -1,6 +1,7 @@
 /** What else is worth knowing about a URL, and which command helps. */
 
 import { TRIES_MAX } from '../../contract/store.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 import { writeCount } from '../../lib/units.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
@@ -81,10 +82,12 @@ const unknownNotes = async ({ view, settings, scope, crawl }: Found): Promise<st
   return notes;
 };
 
+const explainCommand = (dir: string, url: string): string => `gossamer explain ${shellWord(dir)} ${shellWord(url)}`;
+
 export const adviceOf = async (found: Found): Promise<string[]> => {
   const { dir, view, reason, running } = found;
-  const resume = `gossamer resume ${dir}`;
-  if (view.page && reason === 'redirected') return [`gossamer explain ${dir} ${view.page.redirect}`];
+  const resume = `gossamer resume ${shellWord(dir)}`;
+  if (view.page && reason === 'redirected') return [explainCommand(dir, view.page.redirect)];
   if (view.page) return reason.startsWith('failed-') ? alike(found) : []; // a bare domain was then tried over http
   if (!view.open) return alike(found);
   switch (reason) {
@@ -125,5 +128,5 @@ const alike = async ({ address: { url, host }, crawl, dir }: Found): Promise<str
     .flatMap((address) => (typeof address === 'string' ? [] : [address.url]));
   const others = [...new Set(candidates)].filter((candidate) => candidate !== url);
   const views = await Promise.all(others.map((other) => crawl.link(other, siteOf(host))));
-  return others.filter((_, i) => views[i]!.state !== 'unknown').map((other) => `gossamer explain ${dir} ${other}`);
+  return others.filter((_, i) => views[i]!.state !== 'unknown').map((other) => explainCommand(dir, other));
 };

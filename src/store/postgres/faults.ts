@@ -10,7 +10,7 @@ const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> 
   ],
   '28000': [
     'PostgreSQL refuses this user',
-    'look at the user in the address of the store, and at pg_hba.conf of the server',
+    'look at the user in the address of the store, and at pg_hba.conf of the server; if it asks for encryption, write sslmode=verify-full in the address',
   ],
   '3D000': ['there is no such database', 'create it with CREATE DATABASE, or correct the address of the store'],
   '42501': [
@@ -32,6 +32,9 @@ const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> 
   GS001: ['another process has opened this directory of the crawl since', 'let one process work on a directory'],
   GS002: ['another move to this crawl has begun since, or has ended', 'run one at a time'],
 };
+
+/** Codes of OpenSSL and Node for a certificate that proves nothing to us. */
+const UNTRUSTED = /^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|CERT_|ERR_TLS_CERT)/;
 
 /** Codes of a call that did not happen and may be made again at once: two transactions stood in each other's way. */
 const AGAIN = /^(?:40001|40P01|23505)$/;
@@ -81,6 +84,24 @@ export const storeFault = (error: unknown, where = ''): StoreFault => {
     return new StoreFault(
       `PostgreSQL asks for a password${at}`,
       'put it into the address of the store in the variable GOSSAMER_STORE, or into PGPASSWORD',
+      error,
+    );
+  if (/server does not support SSL/.test(message))
+    return new StoreFault(
+      `PostgreSQL at ${where} has no TLS`,
+      'set ssl = on there; or, where the way to it is your own, write sslmode=disable in the address of the store',
+      error,
+    );
+  if (UNTRUSTED.test(code))
+    return new StoreFault(
+      `the certificate of PostgreSQL at ${where} is not trusted (${code})`,
+      'name the certificate of who signed it in the address of the store (sslrootcert=FILE), and write the host that it is for',
+      error,
+    );
+  if ((error as { syscall?: string }).syscall === 'open')
+    return new StoreFault(
+      `a file that the address of the store names cannot be read: ${message}`,
+      'look at sslrootcert, sslcert and sslkey in it',
       error,
     );
   const advised = code === '' ? 'this is a defect: please report it' : `PostgreSQL says ${code}`;

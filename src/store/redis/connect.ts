@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import { StoreFault } from '../../contract/fault.ts';
-import { goneBecause, isGone, lastWords, redisFault } from './faults.ts';
+import { isGone, lastWords, redisFault, unanswered } from './faults.ts';
 
 export type Client = Redis | Cluster;
 
@@ -88,7 +88,7 @@ export const connectRedis = async (url: string): Promise<Connected> => {
     retryStrategy: reconnectMs,
   });
   try {
-    await untilReady(single, where);
+    await untilReady(single, address, where);
     const info = await infoOf(single);
     refuseUnfit(info, where);
     const warnings = (await isPersistent(single, info))
@@ -115,7 +115,7 @@ export const connectRedis = async (url: string): Promise<Connected> => {
 };
 
 /** Resolves when commands can be sent; throws what a person must fix, and what is still so after a while. */
-const untilReady = async (client: Client, where: string): Promise<void> => {
+const untilReady = async (client: Client, { isSecure }: RedisAddress, where: string): Promise<void> => {
   const { hear, words } = lastWords();
   client.on('error', hear);
   client.on('node error', hear);
@@ -126,11 +126,7 @@ const untilReady = async (client: Client, where: string): Promise<void> => {
       const last = words() ?? new Error('no answer');
       if (!isGone(last)) throw last;
       if (client.status === 'ready') return;
-      if (performance.now() > until)
-        throw new StoreFault(
-          `Redis at ${where} does not answer (${goneBecause(last)})`,
-          'see that it runs and that the URL of the store is right',
-        );
+      if (performance.now() > until) throw unanswered(last, isSecure, where);
       await sleep(10);
     }
   } finally {
@@ -178,7 +174,7 @@ const connectCluster = async (address: RedisAddress, where: string): Promise<{ c
     redisOptions: nodeOptions(address),
   });
   try {
-    await untilReady(cluster, where);
+    await untilReady(cluster, address, where);
     const times = await Promise.all(
       cluster.nodes('master').map(async (node) => {
         const [seconds, micros] = await node.time();

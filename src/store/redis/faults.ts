@@ -37,6 +37,29 @@ export const goneBecause = (error: Error): string => {
   return code ?? error.message.replace(/\.$/, '');
 };
 
+/** Codes of OpenSSL and Node for a certificate that proves nothing to us. */
+const UNTRUSTED = /^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|CERT_|ERR_TLS_CERT)/;
+
+/** A server that never came to an answer; with TLS, that may be why. */
+export const unanswered = (last: Error, isSecure: boolean, where: string): StoreFault => {
+  const why = goneBecause(last);
+  if (UNTRUSTED.test(why))
+    return new StoreFault(
+      `the certificate of Redis at ${where} is not trusted (${why})`,
+      'put the certificate of who signed it into a file, name that in the variable NODE_EXTRA_CA_CERTS, and write the host that it is for',
+    );
+  // One without TLS waits for the rest of a command, or ends the connection.
+  if (isSecure && why !== 'ECONNREFUSED' && why !== 'ENOTFOUND')
+    return new StoreFault(
+      `Redis at ${where} does not begin TLS (${why})`,
+      'see that it runs and has TLS at this port; for one without TLS, write redis://',
+    );
+  return new StoreFault(
+    `Redis at ${where} does not answer (${why})`,
+    `see that it runs and that the URL of the store is right${isSecure ? '' : '; for a port with TLS, write rediss://'}`,
+  );
+};
+
 const FAULTS: readonly { readonly when: RegExp; readonly says: string; readonly advice: string }[] = [
   {
     when: /^(WRONGPASS|NOAUTH|ERR (invalid password|AUTH))|client sent AUTH/i,

@@ -1,0 +1,12 @@
+/** The real binary on a terminal: what it writes is what a person's terminal would be sent. */
+
+import { GOSSAMER, runBinary, type BinaryOptions, type Ran } from './binary.ts';
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** Both outputs are one, in `stdout`, as on a terminal; without colours, which are escape sequences of our own. */
+export const runInTerminal = (args: readonly string[], options: BinaryOptions = {}): Promise<Ran> =>
+  runBinary(
+    ['--quiet', '--return', '--command', [process.execPath, GOSSAMER, ...args].map(quoted).join(' '), '/dev/null'],
+    { ...options, command: ['script'], env: { ...(options.env ?? process.env), NO_COLOR: '1', TERM: 'dumb' } },
+  );
