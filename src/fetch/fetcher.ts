@@ -1,6 +1,7 @@
 /** Sends HTTP requests within fixed ceilings: the door to everything in this room. */
 
 import type { Clock } from '../lib/clock.ts';
+import { portComplaint } from '../model/blocked-ports.ts';
 import type { Exchange } from '../model/exchange.ts';
 import { createBodyMemory, freeFinished } from './body-memory.ts';
 import { createConnections, type OnSockets } from './connections.ts';
@@ -109,6 +110,7 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
     const target = targetOf(options.connectTo, host, port);
     return {
       url: request.url,
+      refusal: portComplaint(port),
       target,
       dial: { origin: url.origin, host, port: target.port, tls: secure ? tls : null },
       requestHead: requestHead(url, request.keepMs > 0 ? tails.keep : tails.close),

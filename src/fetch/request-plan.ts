@@ -25,6 +25,8 @@ export interface Shared {
 /** What one request asks for, and who is told of it. */
 export interface Plan {
   readonly url: string;
+  /** Why nothing is sent, whatever address the host has; null when nothing forbids it. */
+  readonly refusal: string | null;
   readonly target: Target;
   /** For a fresh connection; its address is known after the lookup. */
   readonly dial: Omit<Dial, 'address'>;

@@ -59,8 +59,9 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
   }
 
   begin(): void {
-    const { signal, dial } = this.#plan;
+    const { signal, dial, refusal } = this.#plan;
     if (signal?.aborted) return this.abort();
+    if (refusal !== null) return this.#fail('address', refusal);
     this.#stopListening = signal && onAbort(signal, () => this.abort());
     this.#shared.deadlines.requests.add(this);
     this.#shared.deadlines.watch();

@@ -4,7 +4,7 @@ import type { RequestTimes } from './request.ts';
 
 export const FAILURES = {
   dns: 'the host name has no address, or the name servers did not answer',
-  address: 'the address is private, loopback, link-local or otherwise not public',
+  address: 'the address is private, loopback, link-local or otherwise not public, or the port is never called',
   refused: 'the connection was refused or could not be made',
   'connect-timeout': 'no connection within the time allowed',
   tls: 'the TLS handshake failed, or --verify-tls refused the certificate',
