@@ -3,7 +3,6 @@
 import type { FailureCause, Truncation } from '../model/exchange.ts';
 import type { RequestTimes } from '../model/request.ts';
 import { onAbort } from '../lib/on-abort.ts';
-import { isPublicAddress } from './address-guard.ts';
 import { Body } from './body.ts';
 import { finishFlow, pauseIfFull, type Flow } from './body-memory.ts';
 import { createBodyReader, endsWithConnection, readBody, type BodyReader, type Sink } from './body-reader.ts';
@@ -112,8 +111,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
     if (this.#stage !== 'lookup') return;
     this.#lookedUpMs = this.#shared.clock.now() - this.#lookupAt;
     if (found.kind === 'missing') return this.#fail('dns', found.detail);
-    const open = this.#plan.target.named || this.#shared.allowPrivateAddresses;
-    const allowed = open ? found.addresses : found.addresses.filter(isPublicAddress);
+    const allowed = this.#plan.target.named ? found.addresses : found.addresses.filter(this.#shared.mayVisit);
     if (allowed.length === 0) return this.#fail('address', `${found.addresses.join(', ')} is not public`);
     this.#addresses = allowed.slice(0, ADDRESSES_TRIED_MAX);
     this.#waitForSocket();
