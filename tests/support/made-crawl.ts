@@ -80,6 +80,7 @@ export const openMade = ({ dir, fileBytesMax }: Pick<MadePlan, 'dir' | 'fileByte
             operator: 'test@example.org',
             userAgent: 'test',
             robots: 'classic',
+            tlsVerification: 'none',
           }),
       }),
   });
