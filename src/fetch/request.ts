@@ -290,7 +290,8 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
   #complete(truncated: Truncation | null, atEnd: boolean): void {
     if (this.#stage === 'over') return;
     const { clock, memory } = this.#shared;
-    const { url, requestHead } = this.#plan;
+    const { url, requestHead, dial } = this.#plan;
+    const { tls } = dial;
     const head = this.#head as ResponseHead;
     const body = this.#body?.finish() ?? new Uint8Array(0);
     this.#body = null;
@@ -310,6 +311,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
         headers: head.headers,
         body,
         truncated,
+        ...(tls === null ? {} : { tls: tls.verify ? 'verified' : 'unverified' }),
         times: this.#times(clock.now()),
       },
       body.length,

@@ -21,6 +21,9 @@ export type FailureCause = keyof typeof FAILURES;
 /** Why a body is not whole, in the words of WARC-Truncated. */
 export type Truncation = 'length' | 'time' | 'disconnect' | 'unspecified';
 
+/** What is known of who answered over TLS: nothing, or that the certificate is right. */
+export type TlsVerdict = 'unverified' | 'verified';
+
 export interface Answered {
   readonly kind: 'answered';
   readonly url: string;
@@ -40,6 +43,8 @@ export interface Answered {
   /** The body as it came, content-encoded, without chunk framing. Owns its memory. */
   readonly body: Uint8Array<ArrayBuffer>;
   readonly truncated: Truncation | null;
+  /** Not there for a response that came without TLS. */
+  readonly tls?: TlsVerdict;
   readonly times?: RequestTimes;
 }
 

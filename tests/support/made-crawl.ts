@@ -150,6 +150,7 @@ export const settlementOf = (visit: Visit, keep: Keep, { pad = '', links = 0 }: 
       robots: '',
       detail: '',
       extracted: null,
+      tls: '',
     },
   };
 };
