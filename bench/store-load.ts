@@ -117,5 +117,6 @@ export const settled = (visit: Visit): Settlement => ({
     robots: 'no rule applies',
     detail: '192.0.2.1',
     extracted: null,
+    tls: '',
   },
 });

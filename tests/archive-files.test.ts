@@ -44,6 +44,7 @@ const open = (dir: string, change: Partial<ArchiveOptions> = {}): Archive =>
         operator: 'you@example.org',
         userAgent: 'Gossamer',
         robots: 'classic',
+        tlsVerification: 'none',
       }),
     ...change,
   });

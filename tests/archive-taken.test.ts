@@ -24,7 +24,15 @@ const open = (dir: string, settled: ArchiveEnd = { file: '', bytes: 0 }): Archiv
     settled,
     stamp: () => '20261115204500',
     warcinfo: (fileName) =>
-      warcinfoRecord({ software: 'test', fileName, at: 0, operator: 'test', userAgent: 'test', robots: 'classic' }),
+      warcinfoRecord({
+        software: 'test',
+        fileName,
+        at: 0,
+        operator: 'test',
+        userAgent: 'test',
+        robots: 'classic',
+        tlsVerification: 'none',
+      }),
   });
 
 const group = (text: string): Uint8Array => recordGroup({ robots: [], page: answered(), text, keep: 'all' }).bytes;

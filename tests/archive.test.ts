@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { WARCParser } from 'warcio';
 import { readRecords, splitHttp, type WarcRecord } from '../src/archive/reader.ts';
-import { payloadDigest, recordGroup, warcinfoRecord } from '../src/archive/records.ts';
+import { newRecordId, payloadDigest, recordGroup, warcinfoRecord } from '../src/archive/records.ts';
 import type { Answered } from '../src/model/exchange.ts';
 import { answered, bytes, digestOf, groupRecords, noise, saved, types } from './support/archive-scene.ts';
 
@@ -56,6 +56,7 @@ test('an independent reader reads every record with its right payload and digest
     operator: 'you@example.org',
     userAgent: 'Gossamer',
     robots: 'classic',
+    tlsVerification: 'none',
   });
   const path = saved(
     info,
@@ -217,11 +218,12 @@ test('no value can add a field or a record', () => {
     operator: evil,
     userAgent: evil,
     robots: evil,
+    tlsVerification: evil as 'none',
     description: evil,
   });
   const [record, ...rest] = [...readRecords(saved(info))] as [WarcRecord];
   assert.deepEqual([record.headers['warc-type'], rest.length], ['warcinfo', 0]);
-  assert.equal(record.block.toString().split('\r\n').length, 8);
+  assert.equal(record.block.toString().split('\r\n').length, 9);
 });
 
 test('the digest of a body is written as archives write it, and one that is known already is used', () => {
@@ -273,9 +275,12 @@ test('records have the fields that WARC 1.1 asks of their type, and none that it
     operator: 'you@example.org',
     userAgent: 'Gossamer',
     robots: 'classic',
+    tlsVerification: 'none',
   });
+  const warcinfoId = newRecordId();
   const groups = (['all', 'text'] as const).map(
-    (keep) => recordGroup({ robots: [answered()], page, text: 'text', keep, charset: 'utf-8', links }).bytes,
+    (keep) =>
+      recordGroup({ robots: [answered()], page, text: 'text', keep, charset: 'utf-8', links, warcinfoId }).bytes,
   );
   const records = [...readRecords(saved(Buffer.concat([info, ...groups])))];
   assert.deepEqual(new Set(types(records)), new Set(Object.keys(MAY)));
@@ -292,5 +297,7 @@ test('records have the fields that WARC 1.1 asks of their type, and none that it
       [],
       `${type} has`,
     );
+    // A warcinfo record is the one that must not have it.
+    assert.equal(headers['warc-warcinfo-id'], type === 'warcinfo' ? undefined : warcinfoId, type);
   }
 });

@@ -52,6 +52,7 @@ test('a link that the scope refuses is told by the rule, and an excluded one by 
     assert.equal((await explain('https://b.example/', { seededOnly: true })).reason, 'unknown');
     assertReason(await explain('https://a.example/big.zip'), 'not-text', /its ending names a file/);
     assertReason(await explain('https://a.example/1/1/1/1/1/'), 'trap', /repeats itself/);
+    assertReason(await explain('https://a.example:5432/'), 'blocked-port', /port 5432 is that of PostgreSQL/);
     assertReason(await explain('https://a.example/', { maxDepth: 0 }), 'too-deep', /at depth 1, and --max-depth is 0/);
     assert.ok(
       (await explain('https://a.example/', { maxDepth: 3 })).notes.some((note) => note.includes('more than 3 steps')),

@@ -47,6 +47,7 @@ const pageOf = (n: number): PageRow => ({
   robots: 'no rule',
   detail: '192.0.2.1',
   extracted: n % 11 ? null : JSON.stringify({ n }),
+  tls: n % 2 ? 'unverified' : '',
   ...(n % 3
     ? { warc_file: 'a.warc.gz', warc_offset: n * 2 ** 33, warc_length: n, warc_group_length: n + 1 }
     : NO_PLACE),

@@ -7,6 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import { test } from 'node:test';
 import { readConnectTo, type ConnectTo } from '../src/fetch/connect-to.ts';
 import type { Exchange } from '../src/model/exchange.ts';
+import { freePort } from './support/free-port.ts';
 import { answered, failed, onLoopback, requestFor, textOf, turns, type Served } from './support/loopback.ts';
 import { selfSigned } from './support/self-signed.ts';
 import { until } from './support/until.ts';
@@ -374,7 +375,7 @@ test('a handshake that fails has its name, one that stalls too', async () => {
     assert.equal(await causeAt(plain.port), 'tls');
     assert.equal(await causeAt(closes.port), 'tls');
     assert.equal(await causeAt(mute.port, hurried), 'connect-timeout');
-    assert.equal(await causeAt(1), 'refused');
+    assert.equal(await causeAt(await freePort()), 'refused');
   });
 });
 

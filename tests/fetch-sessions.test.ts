@@ -40,6 +40,27 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     }));
 }
 
+test('a response says whether a certificate was verified for it, on a fresh connection and on a kept one', () =>
+  onLoopback(async (place) => {
+    const before = getCACertificates('default');
+    setDefaultCACertificates([...before, certificate.cert]);
+    try {
+      const secure = await place.serve((socket) => socket.write(HELLO), certificate);
+      const plain = await place.serve((socket) => socket.end(HELLO));
+      const [lax, strict] = [place.fetcher(), place.fetcher({ verifyTls: true })];
+      const saidOf = async (fetcher: Fetcher, url: string): Promise<string | undefined> =>
+        answered(await fetcher.fetch(requestFor(url, { keepMs: 60_000 }))).tls;
+      for (let i = 0; i < 2; i++) {
+        assert.equal(await saidOf(lax, secure.url), 'unverified');
+        assert.equal(await saidOf(strict, secure.url), 'verified');
+        assert.equal(await saidOf(strict, plain.url), undefined);
+      }
+      assert.deepEqual([secure.heads.length, secure.connections()], [4, 2]);
+    } finally {
+      setDefaultCACertificates(before);
+    }
+  }));
+
 test('a server that fails where a session is offered is not blamed, and gets no offer any more', () =>
   onLoopback(async (place) => {
     let offers = 0;

@@ -6,7 +6,7 @@ import { COMMANDS } from '../src/cli/main.ts';
 import { EXIT_CODES } from '../src/cli/command.ts';
 import { FILE_NAMES } from '../src/cli/config-file.ts';
 import { helpOf } from '../src/cli/help.ts';
-import { writeDefault } from '../src/cli/setting-flags.ts';
+import { isSwitch, writeDefault } from '../src/cli/setting-flags.ts';
 import { COLUMN_KINDS, LINK_COLUMNS, PAGE_TABLE, type Column } from '../src/results/export/columns.ts';
 import { OPEN_REASONS } from '../src/results/explain/reasons.ts';
 import { FAILURES } from '../src/model/exchange.ts';
@@ -63,7 +63,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
           `\`--${spec.flag}${spec.value ? ` ${spec.value}` : ''}\``,
           `\`${spec.flag}\``,
           `\`${name}\``,
-          writeDefault(name) || (spec.kind === 'switch' ? 'off' : 'none'),
+          writeDefault(name) || (isSwitch(name) ? 'off' : 'none'),
           String(spec.least ?? ''),
           String(spec.most ?? ''),
           spec.says,

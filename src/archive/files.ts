@@ -23,8 +23,13 @@ export interface ArchiveOptions {
   /** Where the settled part ends, as the store knows it. */
   readonly settled: ArchiveEnd;
   readonly fileBytesMax?: number;
-  /** The record that opens a file. */
-  readonly warcinfo: (fileName: string) => Uint8Array;
+  /** The record that opens a file, with this id or a fresh one. */
+  readonly warcinfo: (fileName: string, id?: string | undefined) => Uint8Array;
+  /**
+   * The id that the records of this run name as that of their warcinfo record. It is written before the first of them,
+   * also into a file that an earlier run has begun.
+   */
+  readonly warcinfoId?: string;
   /** The moment for the name of a new file: `20261115204500`. */
   readonly stamp: () => string;
 }
@@ -55,6 +60,8 @@ class ArchiveFiles implements Archive {
   #fd: number | null = null;
   #file = '';
   #bytes = 0;
+  /** Where the warcinfo record of this run begins; null while it is not written. */
+  #described: ArchiveEnd | null = null;
   /** Set at the close and by a cut that failed: what the files hold is then not known. */
   #broken: ArchiveFault | null = null;
   /** Somebody took the file away, or cut it. Nothing that is done to the files from here on brings it back. */
@@ -110,6 +117,7 @@ class ArchiveFiles implements Archive {
     }
     this.#file = end.file;
     this.#bytes = end.bytes;
+    if (this.#described !== null && !isBefore(this.#described, end)) this.#described = null;
     this.#broken = null;
   }
 
@@ -133,16 +141,23 @@ class ArchiveFiles implements Archive {
 
   /** Runs of records go to the disk in one write per file. */
   #appendAll(records: readonly Uint8Array[]): { file: string; offset: number }[] {
+    const { warcinfo, warcinfoId } = this.#options;
     const places: { file: string; offset: number }[] = [];
     let run: Uint8Array[] = [];
     let end = this.#bytes;
     for (const record of records) {
-      if (this.#file === '' || end + record.length > this.#fileBytesMax) {
+      let opening = this.#isDescribed() ? null : warcinfo(this.#file, warcinfoId);
+      if (this.#file === '' || end + (opening?.length ?? 0) + record.length > this.#fileBytesMax) {
         this.#write(run);
         this.#begin();
-        const opening = this.#options.warcinfo(this.#file);
-        run = [opening];
-        end = opening.length;
+        run = [];
+        end = 0;
+        opening = warcinfo(this.#file, this.#isDescribed() ? undefined : warcinfoId);
+      }
+      if (opening !== null) {
+        this.#described ??= { file: this.#file, bytes: end };
+        run.push(opening);
+        end += opening.length;
       }
       places.push({ file: this.#file, offset: end });
       run.push(record);
@@ -150,6 +165,11 @@ class ArchiveFiles implements Archive {
     }
     this.#write(run);
     return places;
+  }
+
+  /** Whether the warcinfo record that the records of this run name is written, if they name any. */
+  #isDescribed(): boolean {
+    return this.#options.warcinfoId === undefined || this.#described !== null;
   }
 
   /** Go on in a new file, which has nothing in it yet. */
@@ -247,6 +267,12 @@ const endsInZeros = (fd: number, end: number): boolean => {
     readSync(fd, last, 0, last.length, end - last.length) === last.length &&
     last.readUInt32LE() === 0
   );
+};
+
+/** Whether what begins at this place is left when the archive is cut to that end. */
+const isBefore = (place: ArchiveEnd, end: ArchiveEnd): boolean => {
+  const [serial, last] = [serialOf(place.file) ?? -1, serialOf(end.file) ?? -1];
+  return serial < last || (serial === last && place.bytes < end.bytes);
 };
 
 /** A file that is new is found after a power loss only if its directory was synced too. */

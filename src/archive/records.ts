@@ -21,6 +21,8 @@ export interface RecordInput {
   readonly digest?: string;
   /** Where the page leads, with `--keep-links`; no record when there is none. */
   readonly links?: KeptLinks | undefined;
+  /** The id of the warcinfo record that describes these records; they name none without it. */
+  readonly warcinfoId?: string | undefined;
 }
 
 /** The links of a page as they are archived. */
@@ -31,6 +33,8 @@ export interface KeptLinks {
 }
 
 export interface WarcinfoInput {
+  /** A fresh one unless it is given. */
+  readonly id?: string | undefined;
   readonly software: string;
   readonly fileName: string;
   readonly at: number;
@@ -39,6 +43,8 @@ export interface WarcinfoInput {
   readonly userAgent: string;
   /** How robots.txt was treated: `classic` means obeyed. */
   readonly robots: string;
+  /** What was asked of certificates: nothing, or that they are right. */
+  readonly tlsVerification: 'none' | 'required';
   readonly description?: string;
 }
 
@@ -55,9 +61,8 @@ const RECORD_END = '\r\n\r\n';
 
 /** All records of a visit, one gzip member each: robots.txt first, then the page. */
 export const recordGroup = (input: RecordInput): RecordGroup => {
-  const members = input.robots.flatMap(
-    (exchange) => exchangeRecords(exchange, [['Gossamer-Kind', 'robots']], undefined).members,
-  );
+  const marks: Field[] = [...describedBy(input), ['Gossamer-Kind', 'robots']];
+  const members = input.robots.flatMap((exchange) => exchangeRecords(exchange, marks, undefined).members);
   const pageIndex = members.length;
   if (input.page !== null) members.push(...pageRecords(input, input.page));
   const pageAt = bytesOf(members.slice(0, pageIndex));
@@ -68,10 +73,13 @@ export const recordGroup = (input: RecordInput): RecordGroup => {
   };
 };
 
+const describedBy = ({ warcinfoId }: RecordInput): Field[] =>
+  warcinfoId === undefined ? [] : [['WARC-Warcinfo-ID', warcinfoId]];
+
 /** SHA-1 in base 32, as WARC files write it. */
 export const payloadDigest = (body: Uint8Array): string => `sha1:${base32(hash('sha1', body, 'buffer'))}`;
 
-/** The first record of every file: who made it, with what, and how. */
+/** The first record of every file, and of every run: who made what follows, with what, and how. */
 export const warcinfoRecord = (info: WarcinfoInput): Uint8Array => {
   const lines: Field[] = [
     ['software', info.software],
@@ -80,12 +88,13 @@ export const warcinfoRecord = (info: WarcinfoInput): Uint8Array => {
     ['operator', info.operator],
     ['http-header-user-agent', info.userAgent],
     ['robots', info.robots],
+    ['tls-verification', info.tlsVerification],
   ];
   if (info.description !== undefined) lines.push(['description', info.description]);
   return member({
     fields: [
       ['WARC-Type', 'warcinfo'],
-      ['WARC-Record-ID', recordId()],
+      ['WARC-Record-ID', info.id ?? newRecordId()],
       ['WARC-Date', isoDate(info.at)],
       ['WARC-Filename', info.fileName],
       ['Content-Type', 'application/warc-fields'],
@@ -98,14 +107,14 @@ export const warcinfoRecord = (info: WarcinfoInput): Uint8Array => {
 const pageRecords = (input: RecordInput, page: Answered): Uint8Array[] => {
   const text = input.text ?? '';
   if (input.keep === 'text') {
-    const id = recordId();
+    const id = newRecordId();
     return [conversion({ input, page, text, id, refersTo: null }), ...outlinks(input, page, id)];
   }
-  const { id, members } = exchangeRecords(page, [], input.digest);
+  const { id, members } = exchangeRecords(page, describedBy(input), input.digest);
   // Second in its group: the place of the page then also says where its links begin, and no body is unpacked to find
   // them.
   members.splice(1, 0, ...outlinks(input, page, id));
-  if (text !== '') members.push(conversion({ input, page, text, id: recordId(), refersTo: id }));
+  if (text !== '') members.push(conversion({ input, page, text, id: newRecordId(), refersTo: id }));
   return members;
 };
 
@@ -115,14 +124,16 @@ export const OUTLINK = 'outlink: ';
 export const LINKS_CUT = 'Gossamer-Links-Cut';
 
 /** A list of its links beside the first record of a page; nothing when there is none. */
-const outlinks = ({ links }: RecordInput, page: Answered, id: string): Uint8Array[] => {
+const outlinks = (input: RecordInput, page: Answered, id: string): Uint8Array[] => {
+  const { links } = input;
   if (links === undefined || links.urls.length + links.cut === 0) return [];
   const fields: Field[] = [
     ['WARC-Type', 'metadata'],
-    ['WARC-Record-ID', recordId()],
+    ['WARC-Record-ID', newRecordId()],
     ['WARC-Date', isoDate(page.startedAt)],
     ['WARC-Target-URI', page.url],
     ['WARC-Concurrent-To', id],
+    ...describedBy(input),
     ['Content-Type', 'application/warc-fields'],
   ];
   if (links.cut > 0) fields.push(['WARC-Truncated', 'length'], [LINKS_CUT, String(links.cut)]);
@@ -139,7 +150,7 @@ const exchangeRecords = (
   marks: readonly Field[],
   digest: string | undefined,
 ): { id: string; members: Uint8Array[] } => {
-  const id = recordId();
+  const id = newRecordId();
   const shared: Field[] = [
     ['WARC-Date', isoDate(exchange.startedAt)],
     ['WARC-Target-URI', exchange.url],
@@ -156,7 +167,7 @@ const exchangeRecords = (
   if (exchange.truncated !== null) response.push(['WARC-Truncated', exchange.truncated]);
   const request: Field[] = [
     ['WARC-Type', 'request'],
-    ['WARC-Record-ID', recordId()],
+    ['WARC-Record-ID', newRecordId()],
     ...shared,
     ['WARC-Concurrent-To', id],
     ['Content-Type', 'application/http;msgtype=request'],
@@ -184,6 +195,7 @@ const conversion = (of: {
     ['WARC-Record-ID', id],
     ['WARC-Date', isoDate(page.startedAt)],
     ['WARC-Target-URI', page.url],
+    ...describedBy(input),
     ['Content-Type', 'text/plain;charset=utf-8'],
   ];
   // WARC 1.1, 5.7: WARC-Refers-To-Target-URI and -Date are for revisits alone.
@@ -235,7 +247,8 @@ const CONTROL = /[\x00-\x1f\x7f]/g;
 const oneLine = (value: string): string =>
   value.replace(CONTROL, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
-const recordId = (): string => `<urn:uuid:${randomUUID()}>`;
+/** An id that no record has yet, as WARC writes it. */
+export const newRecordId = (): string => `<urn:uuid:${randomUUID()}>`;
 
 let lastDate = { at: NaN, text: '' };
 /** The records of a page have the same one. */

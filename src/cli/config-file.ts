@@ -98,7 +98,8 @@ const unknownName = ({ name, where }: Entry): UsageError => {
 };
 
 const settingOf = (name: SettingName, { name: written, where, value }: Entry, folder: string): unknown => {
-  const reading = SETTINGS[name].kind === 'texts' ? readList(value) : readValue(name, value);
+  const isList = SETTINGS[name].kind === 'texts' || (SETTINGS[name].kind === 'networks' && value.kind === 'list');
+  const reading = isList ? readList(value) : readValue(name, value);
   if ('why' in reading) throw new UsageError(`${value.where}: ${written} ${reading.why}`);
   const why = complaintOf(name, reading.value);
   if (why !== null) throw new UsageError(`${where}: ${written} ${why}`);
@@ -122,6 +123,9 @@ const readValue = (name: SettingName, given: Scalar | List): Reading => {
         : { why: notUnderstood(value, adviceOf(name)) };
     case 'switch':
       return typeof value === 'boolean' ? { value } : { why: notUnderstood(value, adviceOf(name)) };
+    case 'networks':
+      if (typeof value === 'boolean') return { value };
+      return typeof value === 'string' ? readText(name, text) : { why: notUnderstood(value, adviceOf(name)) };
     default:
       return typeof value === 'string' ? { value } : { why: notUnderstood(value, adviceOf(name)) };
   }

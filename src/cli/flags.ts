@@ -6,6 +6,8 @@ export interface Flag {
   readonly name: string;
   /** What stands for its value in the help; a flag without one is a switch. */
   readonly value?: string;
+  /** For a flag that is a switch where its value is left out: whether the word after it is its value. */
+  readonly isValue?: (word: string) => boolean;
   readonly repeatable?: boolean;
   /** A switch that `--no-<name>` turns off, where a file or a resumed crawl has it on. */
   readonly negatable?: boolean;
@@ -54,10 +56,12 @@ export const readFlags = (args: readonly string[], flags: readonly Flag[], comma
     const flag = known.get(negated ?? name);
     if (!flag)
       throw new UsageError(`there is no flag ${arg.split('=')[0]}${hint(name, flags)}; ${listedBy(command, flags)}`);
-    if (flag.value === undefined) {
+    const alone = inline === undefined && flag.isValue?.(args[i + 1] ?? '') === false;
+    if (flag.value === undefined || negated !== null || alone) {
       if (inline !== undefined) throw new UsageError(`--${name} takes no value`);
+      if (values.has(name)) throw new UsageError(`--${name} is given twice`);
       (negated === null ? switches : off).add(flag.name);
-      if (switches.has(flag.name) && off.has(flag.name))
+      if (off.has(flag.name) && (switches.has(flag.name) || values.has(flag.name)))
         throw new UsageError(`--${flag.name} and --no-${flag.name} are both given`);
       continue;
     }
@@ -65,7 +69,8 @@ export const readFlags = (args: readonly string[], flags: readonly Flag[], comma
     if (value === undefined || (inline === undefined && value.startsWith('--')))
       throw new UsageError(`--${name} needs a value: --${name} ${flag.value}`);
     const given = values.get(name);
-    if (given && !flag.repeatable) throw new UsageError(`--${name} is given twice`);
+    if ((given || switches.has(name)) && !flag.repeatable) throw new UsageError(`--${name} is given twice`);
+    if (off.has(name)) throw new UsageError(`--${name} and --no-${name} are both given`);
     values.set(name, [...(given ?? []), value]);
   }
   return { words, switches, off, values };

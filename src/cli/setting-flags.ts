@@ -1,6 +1,6 @@
 /** The settings of a crawl as flags: grouped for the help, and read back. */
 
-import { NO_LIMIT, readSetting } from '../model/read-settings.ts';
+import { looksLikeNetworks, NO_LIMIT, readSetting } from '../model/read-settings.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
 import { writeSetting } from '../model/write-setting.ts';
 import type { Flag, Read } from './flags.ts';
@@ -50,6 +50,9 @@ export const groupOf = (name: SettingName): Group => PLACES[name][0];
 /** In the order of the table above, which is that of the help and of a printed file. */
 export const SETTINGS_SHOWN = Object.keys(PLACES) as SettingName[];
 
+/** Whether a setting can be given by its name alone, and turned off by `--no-<name>`. */
+export const isSwitch = (name: SettingName): boolean => ['switch', 'networks'].includes(SETTINGS[name].kind);
+
 export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
   const spec = SETTINGS[name];
   const fallback = writeDefault(name);
@@ -57,7 +60,8 @@ export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
     name: spec.flag,
     ...(spec.value === undefined ? {} : { value: spec.value }),
     repeatable: spec.kind === 'texts',
-    negatable: spec.kind === 'switch',
+    negatable: isSwitch(name),
+    ...(spec.kind === 'networks' ? { isValue: looksLikeNetworks } : {}),
     group: PLACES[name][0],
     rare: PLACES[name][1] === 'rare',
     says: `${spec.says}${fallback === '' ? '' : ` (default ${fallback})`}`,
@@ -66,8 +70,8 @@ export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
 
 /** The default as a person would write it; empty where there is none to name. */
 export function writeDefault(name: SettingName): string {
-  const { kind, fallback } = SETTINGS[name];
-  if (fallback === null || fallback === '' || Array.isArray(fallback) || kind === 'switch') return '';
+  const { fallback } = SETTINGS[name];
+  if (fallback === null || fallback === '' || Array.isArray(fallback) || isSwitch(name)) return '';
   return String(writeSetting(name, fallback));
 }
 
@@ -76,10 +80,7 @@ export const givenSettings = (read: Read): Partial<Settings> => {
   const given: Record<string, unknown> = {};
   for (const name of SETTING_NAMES) {
     const { flag, kind } = SETTINGS[name];
-    if (kind === 'switch') {
-      if (read.switches.has(flag) || read.off.has(flag)) given[name] = read.switches.has(flag);
-      continue;
-    }
+    if (read.switches.has(flag) || read.off.has(flag)) given[name] = read.switches.has(flag);
     const values = read.values.get(flag);
     if (!values) continue;
     if (kind !== 'texts') given[name] = readSetting(name, values[0]!);

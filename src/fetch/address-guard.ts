@@ -1,6 +1,7 @@
-/** Is this address one of the public internet? Everything else is refused. */
+/** Is this address one of the public internet, or of a network that a person named? Everything else is refused. */
 
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
+import { createNetworkSet, readNetwork, type Network } from '../lib/network.ts';
 
 // The IANA special-purpose registries for IPv4 and IPv6, without what is globally reachable.
 const REFUSED_IPV4: readonly (readonly [string, number])[] = [
@@ -30,19 +31,33 @@ const REFUSED_IPV6: readonly (readonly [string, number])[] = [
   ['3fff::', 20], // documentation
 ];
 
-const refused = new BlockList();
-for (const [net, bits] of REFUSED_IPV4) refused.addSubnet(net, bits, 'ipv4');
-for (const [net, bits] of REFUSED_IPV6) refused.addSubnet(net, bits, 'ipv6');
+const isRefused = createNetworkSet([
+  ...REFUSED_IPV4.map(([address, bits]): Network => ({ address, bits, family: 'ipv4' })),
+  ...REFUSED_IPV6.map(([address, bits]): Network => ({ address, bits, family: 'ipv6' })),
+]);
 
-export const isPublicAddress = (address: string): boolean => {
-  if (isIPv4(address)) return !refused.check(address, 'ipv4');
-  const groups = readGroups(address);
-  if (groups === null) return false;
-  const inner = innerAddresses(groups);
-  if (!inner.every((ipv4) => !refused.check(ipv4, 'ipv4'))) return false;
-  if (inner.length > 0 && isWrapper(groups)) return true;
-  return group(groups, 0) >> 13 === 1 && !refused.check(address, 'ipv6');
+/** May this address be visited? */
+export type AddressGuard = (address: string) => boolean;
+
+/** `allow`: all addresses, none but public ones, or public ones and those of these networks. */
+export const createAddressGuard = (allow: boolean | readonly string[]): AddressGuard => {
+  if (allow === true) return () => true;
+  const isAllowed = createNetworkSet((allow || []).flatMap((text) => readNetwork(text) ?? []));
+  const mayVisitIPv4 = (address: string): boolean => !isRefused(address, 'ipv4') || isAllowed(address, 'ipv4');
+  return (address) => {
+    if (isIPv4(address)) return mayVisitIPv4(address);
+    const groups = readGroups(address);
+    if (groups === null) return false;
+    // What a connection ends at counts: an IPv4 address inside is judged as one, whatever IPv6 networks are allowed.
+    const inner = innerAddresses(groups);
+    if (!inner.every(mayVisitIPv4)) return false;
+    if (inner.length > 0 && isWrapper(groups)) return true;
+    const isPublic = group(groups, 0) >> 13 === 1 && !isRefused(address, 'ipv6');
+    return isPublic || isAllowed(address, 'ipv6');
+  };
 };
+
+export const isPublicAddress: AddressGuard = createAddressGuard(false);
 
 /** The eight 16-bit groups of an IPv6 address; null for anything else, one with a zone included. */
 const readGroups = (address: string): readonly number[] | null => {
@@ -74,7 +89,11 @@ const NAT64 = [0x64, 0xff9b, 0, 0, 0, 0];
 
 /** Forms outside 2000::/3 that are nothing but an IPv4 address: as good or bad as that. */
 const isWrapper = (groups: readonly number[]): boolean =>
-  startsWith(groups, MAPPED) || startsWith(groups, COMPATIBLE) || startsWith(groups, NAT64);
+  startsWith(groups, MAPPED) || isCompatible(groups) || startsWith(groups, NAT64);
+
+/** Not `::` and `::1`, which are addresses of their own (RFC 4291, 2.5.5.1). */
+const isCompatible = (groups: readonly number[]): boolean =>
+  startsWith(groups, COMPATIBLE) && (group(groups, 6) > 0 || group(groups, 7) > 1);
 
 /** The IPv4 addresses that a connection to this IPv6 address may end at. */
 const innerAddresses = (groups: readonly number[]): readonly string[] => {

@@ -1,7 +1,9 @@
 /** Sends HTTP requests within fixed ceilings: the door to everything in this room. */
 
 import type { Clock } from '../lib/clock.ts';
+import { portComplaint } from '../model/blocked-ports.ts';
 import type { Exchange } from '../model/exchange.ts';
+import { createAddressGuard } from './address-guard.ts';
 import { createBodyMemory, freeFinished } from './body-memory.ts';
 import { createConnections, type OnSockets } from './connections.ts';
 import { bare, targetOf, type ConnectTo } from './connect-to.ts';
@@ -31,7 +33,8 @@ export interface FetcherOptions {
   /** Everything, the wait for a free socket included. */
   readonly totalTimeoutMs: number;
   readonly verifyTls: boolean;
-  readonly allowPrivateAddresses: boolean;
+  /** True for all; or the private networks that may be visited. */
+  readonly allowPrivateAddresses: boolean | readonly string[];
   readonly connectTo: readonly ConnectTo[];
   /** Instead of the machine's own, as `address:port`. */
   readonly nameServers?: readonly string[];
@@ -97,7 +100,7 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
     connectTimeoutMs: options.connectTimeoutMs,
     responseTimeoutMs: options.responseTimeoutMs,
     totalTimeoutMs: options.totalTimeoutMs,
-    allowPrivateAddresses: options.allowPrivateAddresses,
+    mayVisit: createAddressGuard(options.allowPrivateAddresses),
   };
   const underWay = new Set<OngoingRequest>();
   // A body may be transferred to another thread before it is forgotten, so its size is kept beside it.
@@ -113,6 +116,7 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
     const target = targetOf(options.connectTo, host, port);
     return {
       url: request.url,
+      refusal: portComplaint(port),
       target,
       dial: { origin: url.origin, host, port: target.port, tls: secure ? tls : null },
       requestHead: requestHead(url, request.keepMs > 0 ? tails.keep : tails.close),

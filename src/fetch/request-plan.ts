@@ -2,6 +2,7 @@
 
 import type { Clock } from '../lib/clock.ts';
 import type { Exchange } from '../model/exchange.ts';
+import type { AddressGuard } from './address-guard.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { Target } from './connect-to.ts';
 import type { Dial } from './connection.ts';
@@ -19,12 +20,15 @@ export interface Shared {
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly totalTimeoutMs: number;
-  readonly allowPrivateAddresses: boolean;
+  /** Which addresses may be visited, where no rule names them. */
+  readonly mayVisit: AddressGuard;
 }
 
 /** What one request asks for, and who is told of it. */
 export interface Plan {
   readonly url: string;
+  /** Why nothing is sent, whatever address the host has; null when nothing forbids it. */
+  readonly refusal: string | null;
   readonly target: Target;
   /** For a fresh connection; its address is known after the lookup. */
   readonly dial: Omit<Dial, 'address'>;

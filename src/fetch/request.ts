@@ -3,7 +3,6 @@
 import type { FailureCause, Truncation } from '../model/exchange.ts';
 import type { RequestTimes } from '../model/request.ts';
 import { onAbort } from '../lib/on-abort.ts';
-import { isPublicAddress } from './address-guard.ts';
 import { Body } from './body.ts';
 import { finishFlow, pauseIfFull, type Flow } from './body-memory.ts';
 import { createBodyReader, endsWithConnection, readBody, type BodyReader, type Sink } from './body-reader.ts';
@@ -59,8 +58,9 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
   }
 
   begin(): void {
-    const { signal, dial } = this.#plan;
+    const { signal, dial, refusal } = this.#plan;
     if (signal?.aborted) return this.abort();
+    if (refusal !== null) return this.#fail('address', refusal);
     this.#stopListening = signal && onAbort(signal, () => this.abort());
     this.#shared.deadlines.requests.add(this);
     this.#shared.deadlines.watch();
@@ -111,8 +111,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
     if (this.#stage !== 'lookup') return;
     this.#lookedUpMs = this.#shared.clock.now() - this.#lookupAt;
     if (found.kind === 'missing') return this.#fail(found.isGone ? 'no-name' : 'dns', found.detail);
-    const open = this.#plan.target.named || this.#shared.allowPrivateAddresses;
-    const allowed = open ? found.addresses : found.addresses.filter(isPublicAddress);
+    const allowed = this.#plan.target.named ? found.addresses : found.addresses.filter(this.#shared.mayVisit);
     if (allowed.length === 0) return this.#fail('address', `${found.addresses.join(', ')} is not public`);
     this.#addresses = allowed.slice(0, ADDRESSES_TRIED_MAX);
     this.#waitForSocket();
@@ -291,7 +290,8 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
   #complete(truncated: Truncation | null, atEnd: boolean): void {
     if (this.#stage === 'over') return;
     const { clock, memory } = this.#shared;
-    const { url, requestHead } = this.#plan;
+    const { url, requestHead, dial } = this.#plan;
+    const { tls } = dial;
     const head = this.#head as ResponseHead;
     const body = this.#body?.finish() ?? new Uint8Array(0);
     this.#body = null;
@@ -311,6 +311,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
         headers: head.headers,
         body,
         truncated,
+        ...(tls === null ? {} : { tls: tls.verify ? 'verified' : 'unverified' }),
         times: this.#times(clock.now()),
       },
       body.length,

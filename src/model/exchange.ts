@@ -5,7 +5,7 @@ import type { RequestTimes } from './request.ts';
 export const FAILURES = {
   'no-name': 'the host name does not exist, or has no address',
   dns: 'the name servers did not answer, or could not',
-  address: 'the address is private, loopback, link-local or otherwise not public',
+  address: 'the address is private, loopback, link-local or otherwise not public, or the port is never called',
   refused: 'the connection was refused or could not be made',
   'connect-timeout': 'no connection within the time allowed',
   tls: 'the TLS handshake failed, or --verify-tls refused the certificate',
@@ -21,6 +21,9 @@ export type FailureCause = keyof typeof FAILURES;
 
 /** Why a body is not whole, in the words of WARC-Truncated. */
 export type Truncation = 'length' | 'time' | 'disconnect' | 'unspecified';
+
+/** What is known of who answered over TLS: nothing, or that the certificate is right. */
+export type TlsVerdict = 'unverified' | 'verified';
 
 export interface Answered {
   readonly kind: 'answered';
@@ -41,6 +44,8 @@ export interface Answered {
   /** The body as it came, content-encoded, without chunk framing. Owns its memory. */
   readonly body: Uint8Array<ArrayBuffer>;
   readonly truncated: Truncation | null;
+  /** Not there for a response that came without TLS. */
+  readonly tls?: TlsVerdict;
   readonly times?: RequestTimes;
 }
 

@@ -10,6 +10,7 @@ export const SCOPE_REFUSALS = {
   'too-deep': 'it is further from a seed than --max-depth',
   'not-seeded': 'its site is not one of the seeds, and --seeded-only is set',
   excluded: 'its site or host is in the exclude file',
+  'blocked-port': 'its port is that of another service than the web, such as mail or a database',
   'not-text': 'its ending names a file that is plainly not text',
   trap: 'its path repeats itself or is endlessly deep',
   'not-listable': 'a sitemap lists it, but it is of another site, or a sitemap in an index that an index lists',

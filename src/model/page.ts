@@ -1,6 +1,7 @@
 /** A settled link as a row, and the table of its columns: stores, exports, listings and the library share both. */
 
 import type { CanonicalUrl } from './link.ts';
+import type { TlsVerdict } from './exchange.ts';
 import type { OutcomeName } from './outcome.ts';
 
 /** What is known of a settled link. */
@@ -44,6 +45,8 @@ export interface Page {
   readonly detail: string;
   /** What `extract` of the --hooks module returned, as JSON; null when nothing. */
   readonly extracted: string | null;
+  /** Whether the server's certificate was verified; empty without TLS, and when no server answered. */
+  readonly tls: TlsVerdict | '';
 }
 
 /** Where the records of a page lie in the archive: the response first, what belongs to it right after. */
@@ -108,6 +111,7 @@ export const PAGE_COLUMNS: Readonly<Record<keyof PageRow, PageColumn>> = {
   warc_offset: { kind: 'int64', nullable: true, says: 'where its first record begins' },
   warc_length: { kind: 'int64', nullable: true, says: 'bytes of its first record' },
   warc_group_length: { kind: 'int64', nullable: true, says: 'bytes of all its records' },
+  tls: { kind: 'text', says: '`unverified`, or `verified` with --verify-tls; empty for http, and without an answer' },
 };
 
 /** The names of all columns, in the order of the table. */

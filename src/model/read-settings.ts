@@ -1,5 +1,6 @@
 /** From what a person wrote to settings that are whole and right, or a sentence that says what is not. */
 
+import { isMapped, readNetwork } from '../lib/network.ts';
 import { readBytes, readDurationMs } from '../lib/units.ts';
 import { defaultThreads, SETTING_NAMES, SETTINGS, type SettingName, type Settings, type Spec } from './settings.ts';
 
@@ -20,6 +21,16 @@ export const isLimit = (name: SettingName): boolean => Object.hasOwn(LIMITS, nam
 /** How a person lifts a limit: `--max-pages none`. */
 export const NO_LIMIT = 'none';
 
+/** How a person names all networks: `--allow-private-addresses all`. */
+const ALL_NETWORKS = 'all';
+
+/**
+ * Whether a word after a flag whose networks may be left out was meant as its networks: it begins as an address does.
+ * Whether it is right is another question.
+ */
+export const looksLikeNetworks = (word: string): boolean =>
+  word === ALL_NETWORKS || /^(?:\d+(?:\.\d+)+|[0-9a-f]*:[0-9a-f:.]*)(?:%\w*)?(?:\/\d*)?(?:,|$)/i.test(word);
+
 /** What was meant, or why it means nothing: `why` completes "--delay ..." and "crawl.yaml line 3: delay ...". */
 export type Reading = { readonly value: unknown } | { readonly why: string };
 
@@ -38,6 +49,8 @@ const parse = (name: SettingName, text: string): unknown => {
       return readBytes(text);
     case 'count':
       return /^\d+$/.test(text) ? Number(text) : null;
+    case 'networks':
+      return text === ALL_NETWORKS ? true : text.split(',').map((one) => one.trim());
     default:
       return text;
   }
@@ -58,6 +71,8 @@ export const adviceOf = (name: SettingName): string => {
       return 'write true or false';
     case 'choice':
       return `choose one of ${choices!.join(', ')}`;
+    case 'networks':
+      return `write networks such as 10.1.0.0/16,fd00::/8, or ${ALL_NETWORKS}`;
     case 'texts':
       return 'give a list of texts';
     case 'text':
@@ -116,6 +131,8 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
       return typeof value === 'boolean' ? null : notUnderstood(value, 'give true or false');
     case 'choice':
       return spec.choices!.includes(value as string) ? null : notUnderstood(value, adviceOf(name));
+    case 'networks':
+      return typeof value === 'boolean' ? null : networksComplaint(name, value);
     case 'texts':
       return Array.isArray(value) && value.every((one) => typeof one === 'string')
         ? null
@@ -132,6 +149,17 @@ const numberComplaint = (spec: Spec, value: unknown): string | null => {
   if (spec.kind === 'count' && !Number.isInteger(value)) return notUnderstood(value, 'give a whole number');
   if (spec.least !== undefined && value < spec.least) return notUnderstood(value, `the least is ${spec.least}`);
   if (spec.most !== undefined && value > spec.most) return notUnderstood(value, `the most is ${spec.most}`);
+  return null;
+};
+
+const networksComplaint = (name: SettingName, value: unknown): string | null => {
+  if (!Array.isArray(value)) return notUnderstood(value, adviceOf(name));
+  for (const text of value as readonly unknown[]) {
+    const network = typeof text === 'string' ? readNetwork(text) : null;
+    if (network === null)
+      return `${JSON.stringify(text)} is not a network: write an address and its bits, such as 10.1.0.0/16 or fd00::/8`;
+    if (isMapped(network)) return `${JSON.stringify(text)} is a network of IPv4 addresses: write it as one`;
+  }
   return null;
 };
 

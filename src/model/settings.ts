@@ -28,7 +28,7 @@ export interface Settings {
   readonly timeoutMs: number;
   readonly connectTo: readonly string[];
   readonly nameServers: readonly string[];
-  readonly allowPrivateAddresses: boolean;
+  readonly allowPrivateAddresses: boolean | readonly string[];
   readonly verifyTls: boolean;
   readonly keep: Keep;
   readonly keepLinks: boolean;
@@ -45,7 +45,7 @@ export interface Settings {
 /** How a setting is written: in a flag, in the help, in the reference page. */
 export interface Spec {
   readonly flag: string;
-  readonly kind: 'count' | 'duration' | 'bytes' | 'switch' | 'text' | 'texts' | 'choice';
+  readonly kind: 'count' | 'duration' | 'bytes' | 'switch' | 'text' | 'texts' | 'choice' | 'networks';
   /** What stands for the value in the help. */
   readonly value?: string;
   readonly fallback: string | number | boolean | null | readonly string[];
@@ -221,9 +221,10 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   allowPrivateAddresses: {
     flag: 'allow-private-addresses',
-    kind: 'switch',
+    kind: 'networks',
+    value: '[NETWORK,...]',
     fallback: false,
-    says: 'also visit private, loopback and link-local addresses',
+    says: 'also visit private, loopback and link-local addresses: all, or those of networks such as 10.1.0.0/16,fd00::/8',
   },
   verifyTls: {
     flag: 'verify-tls',

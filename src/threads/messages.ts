@@ -20,6 +20,8 @@ export interface ThreadStart {
   /** What goes into headers and warcinfo records. */
   readonly userAgent: string;
   readonly productToken: string;
+  /** The id of the warcinfo record that the records of this process name. */
+  readonly warcinfoId: string;
   /** The version of this program, for the ledger. */
   readonly version: string;
   /** A line for every visit. */

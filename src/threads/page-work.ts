@@ -15,6 +15,8 @@ export type PageWork = (job: ParseJob) => Parsed & { kind: 'parsed' };
 export interface PageWorkOptions {
   readonly settings: Pick<Settings, 'keep' | 'bodyBytesMax'> & Partial<Pick<Settings, 'keepLinks'>>;
   readonly productToken: string;
+  /** The id of the warcinfo record that archive records name; none without it. */
+  readonly warcinfoId?: string | undefined;
   readonly extract?: GuardedHooks['extract'] | undefined;
 }
 
@@ -28,7 +30,7 @@ export const workOrLost = (work: PageWork, job: ParseJob): Parsed => {
 };
 
 export const createPageWork =
-  ({ settings, productToken, extract }: PageWorkOptions): PageWork =>
+  ({ settings, productToken, warcinfoId, extract }: PageWorkOptions): PageWork =>
   ({ robots, page, read, sitemap }) => {
     let findings: Findings | null = null;
     let cut = false;
@@ -62,6 +64,7 @@ export const createPageWork =
             page,
             text: findings?.text ?? null,
             keep: settings.keep,
+            warcinfoId,
             links: settings.keepLinks && findings ? keptLinksOf(findings) : undefined,
             ...(findings ? { charset: findings.charset } : {}),
             ...(digest ? { digest } : {}),

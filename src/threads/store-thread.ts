@@ -37,14 +37,17 @@ const archiveFrom = (settled: ArchiveEnd): Archive =>
     settled,
     // Files of several members may come together in one place: each has its own names.
     stamp: () => `${stamp(Date.now())}-${start.store.member.slice(0, 8)}`,
-    warcinfo: (fileName) =>
+    warcinfoId: start.warcinfoId,
+    warcinfo: (fileName, id) =>
       warcinfoRecord({
+        id,
         fileName,
         at: Date.now(),
         software: start.userAgent.replace(/ \(.*/, ''),
         operator: start.settings.email,
         userAgent: start.userAgent,
         robots: 'classic', // obeyed, in the words of WARC
+        tlsVerification: start.settings.verifyTls ? 'required' : 'none',
       }),
   });
 

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
+import { newRecordId } from '../archive/records.ts';
 import type { Store } from '../contract/store.ts';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
@@ -19,7 +20,7 @@ import { watchThreads } from './watchdog.ts';
 const HALT_MS = 3_000;
 
 export interface SupervisorOptions {
-  readonly start: Omit<ThreadStart, 'name' | 'heart' | 'cells'>;
+  readonly start: Omit<ThreadStart, 'name' | 'heart' | 'cells' | 'warcinfoId'>;
   /** Where the threads write their numbers. */
   readonly board?: Board;
   /** Another program for a role, for tests that plant a fault. */
@@ -69,6 +70,7 @@ class Threads {
   readonly restarts = createRestarts();
   readonly #options: SupervisorOptions;
   readonly #board: Board;
+  readonly #warcinfoId = newRecordId();
   readonly #all = new Map<string, Thread>();
   #owner: StoreOwner | null = null;
   #plan: FetchPlan | null = null;
@@ -148,7 +150,7 @@ class Threads {
       role,
       name,
       entry: entries?.[role],
-      workerData: { ...start, ...more, cells: this.#board.cellsOf(name, role) },
+      workerData: { ...start, ...more, warcinfoId: this.#warcinfoId, cells: this.#board.cellsOf(name, role) },
       onEnd: (ended, error) => this.#ended(ended, error),
     });
     this.#all.set(name, thread);

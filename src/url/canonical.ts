@@ -25,6 +25,12 @@ export interface Address {
   readonly path: string;
 }
 
+/** The port that the address names; null where it is that of the scheme. */
+export const portOf = ({ origin, host }: Address): number | null => {
+  const at = origin.startsWith('https') ? 8 : 7;
+  return origin.length > at + host.length ? Number(origin.slice(at + host.length + 1)) : null;
+};
+
 /**
  * Read an address, relative to `base` if that is given, and bring it into its canonical form.
  *

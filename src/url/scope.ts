@@ -1,8 +1,9 @@
 /** Which links are wanted? */
 
+import { blockedService } from '../model/blocked-ports.ts';
 import type { Link } from '../model/link.ts';
 import type { ScopeRefusal } from '../model/outcome.ts';
-import type { Address } from './canonical.ts';
+import { portOf, type Address } from './canonical.ts';
 import { namesFile } from './ending.ts';
 import type { SiteSet } from './site-set.ts';
 import { isTrap } from './trap.ts';
@@ -32,8 +33,15 @@ export const createScope = ({ depthMax, seeded, excluded }: ScopeRules): Scope =
     if (depthMax !== null && depth > depthMax) return 'too-deep';
     if (excluded?.hasHostOrParent(address.host)) return 'excluded';
     if (seeded !== null && !seeded.has(site)) return 'not-seeded';
+    if (hasBlockedPort(address)) return 'blocked-port';
     if (namesFile(address.path)) return 'not-text';
     if (isTrap(address.path)) return 'trap';
     return null;
   },
 });
+
+/** Most addresses have no port of their own, and this is asked for each. */
+const hasBlockedPort = (address: Address): boolean => {
+  const port = portOf(address);
+  return port !== null && blockedService(port) !== null;
+};

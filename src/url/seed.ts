@@ -1,9 +1,9 @@
 /** What a line of a seed file or an exclude file names. */
 
+import { portComplaint } from '../model/blocked-ports.ts';
 import type { Link } from '../model/link.ts';
 import { SCOPE_REFUSALS } from '../model/outcome.ts';
-import { canonicalize } from './canonical.ts';
-import type { Address } from './canonical.ts';
+import { canonicalize, portOf, type Address } from './canonical.ts';
 import { siteOf } from './site.ts';
 
 export type Blank = { readonly kind: 'blank' };
@@ -26,6 +26,8 @@ export const readSeed = (line: string): Seed => {
   const read = readName(text);
   if ('why' in read) return read;
   const { address, bare } = read;
+  const complaint = portComplaint(portOf(address));
+  if (complaint !== null) return bad(text, `is not usable: its ${complaint}`);
   const link: Link = {
     url: address.url,
     site: siteOf(address.host),

@@ -42,6 +42,7 @@ export const answeredPage = ({ link, tries, exchange, parsed, outcome, redirect,
   robots: cut(robots),
   detail: exchange.address,
   extracted: parsed.extracted || null,
+  tls: exchange.tls ?? '',
 });
 
 const cut = (text: string): string => text.slice(0, FIELD_CHARS_MAX);

@@ -167,6 +167,7 @@ export const pageOf = (visit: Visit, changes: Partial<Page> = {}): Page => ({
   robots: 'no rule',
   detail: '192.0.2.7',
   extracted: '{"name":"«ünï»"}',
+  tls: 'unverified',
   ...changes,
 });
 

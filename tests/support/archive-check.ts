@@ -34,8 +34,11 @@ export const archivedIn = async (dir: string): Promise<Archived[]> => {
   const warc = join(dir, 'warc');
   if (!existsSync(warc)) return [];
   const all: Archived[] = [];
+  const ids = new Set<string>();
+  const described = new Set<string>();
   for (const file of readdirSync(warc).toSorted()) {
     assert.match(file, /\.warc\.gz$/);
+    for (const { headers } of readRecords(join(warc, file))) assertDescribed(headers, ids, described);
     const ours = readByUs(join(warc, file), file);
     const theirs = await readByOthers(join(warc, file));
     assert.equal(ours.length, theirs.length);
@@ -45,6 +48,16 @@ export const archivedIn = async (dir: string): Promise<Archived[]> => {
     all.push(...ours);
   }
   return all;
+};
+
+/** No id is there twice, and the warcinfo record that a record names was written before it. */
+const assertDescribed = (headers: Readonly<Record<string, string>>, ids: Set<string>, described: Set<string>): void => {
+  const id = headers['warc-record-id']!;
+  assert.ok(!ids.has(id), `two records are ${id}`);
+  ids.add(id);
+  if (headers['warc-type'] === 'warcinfo') described.add(id);
+  else if (headers['gossamer-kind'] !== 'filler')
+    assert.ok(described.has(headers['warc-warcinfo-id']!), `${id} names no warcinfo record that is there`);
 };
 
 const readByUs = (path: string, file: string): Archived[] =>

@@ -1,7 +1,8 @@
-/** A port of loopback that nobody listens on. */
+/** A port of loopback that nobody listens on, and that a URL may have. */
 
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
+import { blockedService } from '../../src/model/blocked-ports.ts';
 
 /**
  * Below the ports that systems give to outgoing connections (from 32768 on in Linux, from 49152 on elsewhere): while a
@@ -12,7 +13,7 @@ const PORTS = { from: 10_000, to: 32_000 };
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.to);
-    if (await isFree(port)) return port;
+    if (blockedService(port) === null && (await isFree(port))) return port;
   }
 };
 

@@ -80,6 +80,7 @@ export const openMade = ({ dir, fileBytesMax }: Pick<MadePlan, 'dir' | 'fileByte
             operator: 'test@example.org',
             userAgent: 'test',
             robots: 'classic',
+            tlsVerification: 'none',
           }),
       }),
   });
@@ -149,6 +150,7 @@ export const settlementOf = (visit: Visit, keep: Keep, { pad = '', links = 0 }: 
       robots: '',
       detail: '',
       extracted: null,
+      tls: '',
     },
   };
 };

@@ -106,6 +106,7 @@ const plantArchive = (dir: string, robots: readonly PlantedRobots[]): void => {
         operator: 'test@example.org',
         userAgent: 'test',
         robots: 'classic',
+        tlsVerification: 'none',
       }),
   });
   for (const [n, one] of robots.entries()) {

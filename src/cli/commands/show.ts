@@ -84,6 +84,7 @@ const describe = (page: PageRow): string => {
     ['found on', page.via || 'a seed'],
     ['tries', String(page.tries)],
     ['detail', page.detail],
+    ['tls', page.tls],
     ['extracted', page.extracted ?? ''],
     [
       'archive',

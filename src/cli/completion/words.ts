@@ -43,7 +43,10 @@ const optionsOf = (flag: Flag): Option[] =>
   namesOf([flag]).map((name) => ({
     name,
     value:
-      flag.value === undefined ? null : { called: quotable(flag.value), kind: kindOf(flag.value, choicesOf(flag)) },
+      // A value that may be left out is nothing that a shell can guess.
+      flag.value === undefined || flag.isValue
+        ? null
+        : { called: quotable(flag.value), kind: kindOf(flag.value, choicesOf(flag)) },
     repeatable: flag.repeatable ?? false,
     says: quotable(name === flag.name ? flag.says : `not --${flag.name}`),
   }));

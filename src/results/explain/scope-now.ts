@@ -3,9 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Link } from '../../model/link.ts';
+import { portComplaint } from '../../model/blocked-ports.ts';
 import { SCOPE_REFUSALS, type ScopeRefusal } from '../../model/outcome.ts';
 import type { Settings } from '../../model/settings.ts';
-import type { Address } from '../../url/canonical.ts';
+import { portOf, type Address } from '../../url/canonical.ts';
 import { createScope, judgeLink } from '../../url/scope.ts';
 import { FILES } from '../../folder/folder.ts';
 import { excludedSites, seededSites } from '../../folder/seeds.ts';
@@ -45,6 +46,8 @@ const saysOf = (refusal: ScopeRefusal, { dir, settings, address, link }: ScopeQu
       return `its site ${link.site} is not one of the seeds, and --seeded-only is set`;
     case 'too-deep':
       return `it is at depth ${link.depth}, and --max-depth is ${settings.maxDepth}`;
+    case 'blocked-port':
+      return `its ${portComplaint(portOf(address))}`;
     default:
       return SCOPE_REFUSALS[refusal];
   }
