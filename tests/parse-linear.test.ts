@@ -50,6 +50,8 @@ const HOSTILE: readonly (readonly [name: string, before: string, part: string])[
   ['control characters', '', '\x01'],
   ['framesets', '', '<frameset>'],
   ['one long tag name', '<', 'x'],
+  ['meta elements that declare nothing', ' '.repeat(1_024), '<meta charset='],
+  ['meta elements without end', '', '<meta '],
 ];
 
 for (const [name, before, part] of HOSTILE) {

@@ -1,0 +1,98 @@
+/** In which encoding a page is read, and that its text is what the Encoding Standard says. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parsePage } from '../src/parse/page.ts';
+
+const find = (body: string | Uint8Array, headers: Record<string, string>) =>
+  parsePage({
+    url: 'http://example.org/dir/page',
+    headers,
+    body: Buffer.from(body),
+    textBytesMax: 1024 * 1024,
+    productToken: 'gossamer',
+  }).findings;
+const fixture = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'fixtures', 'pages', name));
+
+const titles: readonly (readonly [string, string, string])[] = [
+  ['windows-1251.html', 'windows-1251', 'Новости дня'],
+  ['shift_jis.html', 'shift_jis', '東京の天気'],
+  ['gbk.html', 'gbk', '天气预报'],
+  ['euc-kr.html', 'euc-kr', '날씨'],
+  ['utf-16le.html', 'utf-16le', 'Größe'],
+  ['unlabelled-latin1.html', 'windows-1252', 'Été à la plage'],
+  ['unlabelled-utf8.html', 'utf-8', 'Καιρός'],
+  ['iso-8859-2.xhtml', 'iso-8859-2', 'Počasí'],
+  ['big5.html', 'big5', '天氣'],
+];
+
+for (const [name, charset, title] of titles) {
+  test(`${name} is read as ${charset}`, () => {
+    const found = find(fixture(name), { 'content-type': 'text/html' });
+    assert.deepEqual([found.charset, found.title], [charset, title]);
+  });
+}
+
+test('a byte order mark beats the header, and the header beats the page', () => {
+  const page = '<meta charset=koi8-r><title>é</title>';
+  assert.equal(find(`\ufeff${page}`, { 'content-type': 'text/html; charset=iso-8859-1' }).charset, 'utf-8');
+  assert.equal(find(`\ufeff${page}`, {}).title, 'é');
+  assert.equal(find(page, { 'content-type': 'text/html; Charset="ISO-8859-1"' }).charset, 'windows-1252');
+  assert.equal(find(page, { 'content-type': 'text/html' }).charset, 'koi8-r');
+});
+
+test('a label that names no encoding is passed over', () => {
+  const page = '<meta charset=nonsense><meta charset=koi8-r>';
+  assert.equal(find(page, { 'content-type': 'text/html; charset=none-such' }).charset, 'koi8-r');
+});
+
+test('in a meta element utf-16 means utf-8 and x-user-defined means windows-1252', () => {
+  assert.equal(find('<meta charset=utf-16be>', { 'content-type': 'text/html' }).charset, 'utf-8');
+  assert.equal(find('<meta charset=x-user-defined>', { 'content-type': 'text/html' }).charset, 'windows-1252');
+});
+
+test('a meta element counts only outside comments and with its pragma', () => {
+  const type = { 'content-type': 'text/html' };
+  assert.equal(find('<!-- <meta charset=koi8-r> --><meta charset=big5>', type).charset, 'big5');
+  assert.equal(
+    find('<meta content="text/html; charset=koi8-r"><p title="<meta charset=koi8-r>">', type).charset,
+    'utf-8',
+  );
+  assert.equal(find('<meta content="text/html; charset=koi8-r" http-equiv=content-type>', type).charset, 'koi8-r');
+});
+
+test('a meta element behind the first 1,024 bytes counts where nothing named an encoding before', () => {
+  const type = { 'content-type': 'text/html' };
+  const late = '<meta charset=koi8-r><title>\xee</title>';
+  const pages = [
+    ' '.repeat(1_024),
+    `<!-- ${'x'.repeat(2_000)} -->`,
+    `<html><head><style>${'a{}'.repeat(20_000)}</style><script>'<meta charset=big5>'</script>`,
+    `<title>${'<meta charset=big5>'.repeat(60)}</title>`.replace(/^/, ' '.repeat(1_024)),
+    `<meta charset=nonsense>${' '.repeat(1_024)}<p>`,
+  ];
+  for (const before of pages) {
+    const page = Buffer.from(`${before}${late}`, 'latin1');
+    assert.equal(find(page, type).charset, 'koi8-r', before.slice(0, 40));
+    assert.equal(find(page, { 'content-type': 'text/html; charset=big5' }).charset, 'big5');
+  }
+  assert.equal(find(Buffer.from(`${pages[0]}${late}`, 'latin1'), type).title, 'Н');
+  assert.equal(find(`<meta charset=big5>${pages[0]}${late}`, type).charset, 'big5', 'the first counts');
+  assert.equal(find(`${' '.repeat(1_024)}<!-- ${late} --><script>'${late}'</script>`, type).charset, 'utf-8');
+  assert.equal(find(`${' '.repeat(128 * 1_024)}${late}`, type).charset, 'utf-8', 'not without end');
+  assert.equal(find(`${' '.repeat(1_024)}${late}`, { 'content-type': 'text/plain' }).charset, 'utf-8');
+});
+
+test('UTF-8 without a label is known also when it was cut within a character', () => {
+  const bytes = Buffer.from('<p>Größe ß');
+  assert.equal(find(bytes.subarray(0, -1), { 'content-type': 'text/html' }).charset, 'utf-8');
+  assert.equal(find(Buffer.from('<p>caf\xe9', 'latin1'), { 'content-type': 'text/html' }).text, 'café');
+});
+
+test('of two Content-Type fields that were joined the first charset counts', () => {
+  const body = Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]); // in windows-1251
+  const { text } = find(body, { 'content-type': 'text/html; charset=windows-1251, text/html; charset=windows-1251' });
+  assert.equal(text, 'Привет');
+});
