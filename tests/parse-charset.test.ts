@@ -1,9 +1,11 @@
 /** In which encoding a page is read, and that its text is what the Encoding Standard says. */
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { decodeBytes } from '../src/parse/charset.ts';
 import { parsePage } from '../src/parse/page.ts';
 
 const find = (body: string | Uint8Array, headers: Record<string, string>) =>
@@ -34,6 +36,52 @@ for (const [name, charset, title] of titles) {
     assert.deepEqual([found.charset, found.title], [charset, title]);
   });
 }
+
+/** The Encoding Standard gives each index an identifier: the SHA-256 of its list, as Python prints it. */
+const identifierOf = (index: readonly (number | null)[]): string =>
+  createHash('sha256')
+    .update(`[${index.map((codePoint) => codePoint ?? 'None').join(', ')}]`)
+    .digest('hex');
+
+const decoded = (charset: string, ...bytes: number[]): string =>
+  decodeBytes({ bytes: Uint8Array.from(bytes), contentType: `text/plain; charset=${charset}`, html: false }).text;
+
+/** The code point of every pair, as many trail bytes to a lead byte as given; null where it means not one character. */
+const indexOf = (charset: string, trails: readonly number[]): (number | null)[] =>
+  Array.from({ length: 126 * trails.length }, (_, pointer) => {
+    const lead = 0x81 + Math.floor(pointer / trails.length);
+    const text = decoded(charset, lead, trails[pointer % trails.length]!);
+    return text.startsWith('\ufffd') || Array.from(text).length > 1 ? null : text.codePointAt(0)!;
+  });
+
+const between = (first: number, last: number): number[] =>
+  Array.from({ length: last - first + 1 }, (_, n) => first + n);
+
+test('euc-kr has every character of its index in the Encoding Standard, and no other', () => {
+  assert.equal(
+    identifierOf(indexOf('euc-kr', between(0x41, 0xfe))),
+    '1d97134cbf187263585bc8f593ca4196654ed4c7a673f5672eaad4f5d9fdc4ba',
+  );
+  assert.equal(decoded('windows-949', 0x81, 0x41, 0xc6, 0x52), '갂힣');
+});
+
+test('big5 has every character of its index in the Encoding Standard, and no other', () => {
+  assert.equal(
+    identifierOf(indexOf('big5', [...between(0x40, 0x7e), ...between(0xa1, 0xfe)])),
+    '8dfc771062e7be0810919082c2c06baa2236147909e0ecc235b1cb9ad782ac82',
+  );
+  assert.equal(decoded('big5-hkscs', 0x88, 0x62, 0x88, 0x64, 0x88, 0xa3, 0x88, 0xa5), 'Ê̄Ê̌ê̄ê̌');
+  assert.equal(decoded('big5', 0x87, 0x45), '𧉧');
+});
+
+test('a lead byte without its trail byte is one character that cannot be read, and ASCII after it is itself', () => {
+  for (const charset of ['euc-kr', 'big5']) {
+    assert.equal(decoded(charset, 0x61, 0x81, 0x3c, 0x62), 'a\ufffd<b', charset);
+    assert.equal(decoded(charset, 0x61, 0xa4), 'a\ufffd', `${charset}: at the end`);
+    assert.equal(decoded(charset, 0x80, 0xff, 0x62), '\ufffd\ufffdb', `${charset}: neither leads`);
+    assert.equal(decoded(charset, 0x81, 0xff, 0x62), '\ufffdb', `${charset}: a trail byte that no pair has`);
+  }
+});
 
 test('a byte order mark beats the header, and the header beats the page', () => {
   const page = '<meta charset=koi8-r><title>é</title>';

@@ -1,7 +1,7 @@
 /** Which encoding a text is in, and the text itself (Encoding Standard; HTML standard, 13.2.3). */
 
 import { isAscii, isUtf8 } from 'node:buffer';
-import { charsetParameter, decoderOf, encodingDeclared, encodingNamed } from './encodings.ts';
+import { charsetParameter, decoderOf, encodingDeclared, encodingNamed } from './encodings/labels.ts';
 import { bogusEnd } from './html/skip.ts';
 import { lateMetaCharset, metaCharset } from './meta-charset.ts';
 

@@ -1,6 +1,6 @@
 /** The encoding that a page names in a meta element, found before the page can be read (HTML standard, 13.2.3.2). */
 
-import { charsetParameter, encodingDeclared } from './encodings.ts';
+import { charsetParameter, encodingDeclared } from './encodings/labels.ts';
 import {
   type Attributes,
   attributeValue,

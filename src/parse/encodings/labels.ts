@@ -1,21 +1,28 @@
 /** The encodings of the Encoding Standard by their labels, and where text names one. */
 
 import { TextDecoder } from 'node:util';
+import { BIG5 } from './big5.ts';
+import { EUC_KR } from './euc-kr.ts';
+import type { Decoder } from './two-bytes.ts';
 
 /** A label longer than this names no encoding. */
 const LABEL_CHARS_MAX = 64;
 
-const DECODERS = new Map<string, TextDecoder | null>();
+/** Encodings that Node reads otherwise than the standard, and so than browsers. */
+const OWN: Readonly<Record<string, Decoder>> = { 'euc-kr': EUC_KR, big5: BIG5 };
+
+const DECODERS = new Map<string, Decoder | null>();
 /** Labels come from the web: those that name nothing are not kept without end. The standard has 228. */
 const DECODERS_MAX = 512;
 
 /** The decoder of the encoding with this label, in lower case; null when there is none. */
-export const decoderOf = (label: string): TextDecoder | null => {
+export const decoderOf = (label: string): Decoder | null => {
   const kept = DECODERS.get(label);
   if (kept !== undefined) return kept;
-  let decoder: TextDecoder | null = null;
+  let decoder: Decoder | null = null;
   try {
-    decoder = new TextDecoder(label);
+    const known = new TextDecoder(label);
+    decoder = OWN[known.encoding] ?? known;
   } catch {
     // No encoding of the standard has this label.
   }
