@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { decodeText, isText, parsePage } from '../src/parse/page.ts';
 
 const MIB = 1024 * 1024;
@@ -26,94 +26,6 @@ const parse = (
 const find = (body: string | Uint8Array, headers?: Record<string, string>) => parse(body, headers).findings;
 const textOf = (body: string): string => find(body).text;
 const fixture = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'fixtures', 'pages', name));
-
-// Content-Encoding
-
-const PAGE = '<title>Hello</title><p>One two three. <a href="x">more</a>';
-const packed: readonly (readonly [string, Uint8Array])[] = [
-  ['gzip', gzipSync(PAGE)],
-  ['x-gzip', gzipSync(PAGE)],
-  ['GZIP', gzipSync(PAGE)],
-  ['deflate', deflateSync(PAGE)],
-  ['deflate', deflateRawSync(PAGE)],
-  ['br', brotliCompressSync(PAGE)],
-  ['identity', Buffer.from(PAGE)],
-  ['gzip, br', brotliCompressSync(gzipSync(PAGE))],
-  ['deflate,identity,gzip', gzipSync(deflateSync(PAGE))],
-];
-
-packed.forEach(([encoding, body], at) => {
-  test(`a body encoded as "${encoding}" is read (${at})`, () => {
-    const { findings, cut, broken } = parse(body, { 'content-type': HTML, 'content-encoding': encoding });
-    assert.deepEqual([findings.title, findings.text, cut, broken], ['Hello', 'One two three. more', false, false]);
-  });
-});
-
-const long = Buffer.from(
-  `<title>Long</title>${Array.from({ length: 40_000 }, (_, i) => `word${(i * 7919) % 1_000_003} `).join('')}`,
-);
-
-for (const [encoding, body] of [
-  ['gzip', gzipSync(long)],
-  ['deflate', deflateSync(long)],
-  ['br', brotliCompressSync(long)],
-] as const) {
-  test(`a ${encoding} body that ends too early is read as far as it came`, () => {
-    const { findings, broken } = parse(body.subarray(0, body.length >> 1), {
-      'content-type': HTML,
-      'content-encoding': encoding,
-    });
-    assert.equal(findings.title, 'Long');
-    assert.ok(findings.text.length > long.length / 5, `${findings.text.length} characters`);
-    assert.equal(broken, false);
-  });
-
-  test(`a ${encoding} body with bad bytes in the middle is read up to them and counts as broken`, () => {
-    const bad = Buffer.from(body);
-    const middle = bad.length >> 1;
-    bad.fill(0xff, middle, middle + 2_000);
-    const { findings, broken } = parse(bad, { 'content-type': HTML, 'content-encoding': encoding });
-    assert.equal(findings.title, 'Long');
-    assert.equal(broken, true);
-    assert.ok(findings.text.startsWith('word0 word7919 '));
-  });
-}
-
-for (const [encoding, pack] of [
-  ['gzip', gzipSync],
-  ['br', brotliCompressSync],
-] as const) {
-  test(`a ${encoding} bomb gives exactly the first bytes up to the ceiling`, () => {
-    const bomb = Buffer.alloc(64 * MIB, 'bomb ');
-    const { findings, cut, broken } = parse(
-      pack(bomb),
-      { 'content-type': 'text/plain', 'content-encoding': encoding },
-      100_000,
-    );
-    assert.equal(findings.text.length, 99_999); // the last of 100,000 is a space
-    assert.deepEqual([cut, broken], [true, false]);
-  });
-}
-
-test('a page a little over the ceiling is cut there, encoded or not', () => {
-  for (const [encoding, body] of [
-    ['', long],
-    ['gzip', gzipSync(long)],
-  ] as const) {
-    const { findings, cut } = parse(body, { 'content-type': 'text/plain', 'content-encoding': encoding }, 1_000);
-    assert.equal(cut, true);
-    assert.ok(findings.text.length <= 1_000 && findings.text.length > 990);
-  }
-});
-
-test('a body that is not what its encoding says is taken as it is, if it is text', () => {
-  for (const encoding of ['gzip', 'br', 'zstd', 'gzip, gzip, gzip, gzip']) {
-    const { findings, broken } = parse(PAGE, { 'content-type': HTML, 'content-encoding': encoding });
-    assert.deepEqual([findings.title, broken], ['Hello', true], encoding);
-  }
-  const { findings, broken } = parse(gzipSync(PAGE), { 'content-type': HTML, 'content-encoding': 'br' });
-  assert.deepEqual([findings.text, broken], ['', true]);
-});
 
 // Kinds of pages
 

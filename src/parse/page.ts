@@ -23,11 +23,13 @@ export interface PageSource {
   readonly productToken: string;
   /** False where nobody will read the text: that of the findings is then empty. */
   readonly text?: boolean;
+  /** Whether the time for this page is up; asked while a body that is broken or too large is unpacked. */
+  readonly isLate?: (() => boolean) | undefined;
 }
 
 export interface ParsedPage {
   readonly findings: Findings;
-  /** The body inflated past the ceiling and was cut. */
+  /** The body inflated past the ceiling, or for too long, and was cut. */
   readonly cut: boolean;
   /** The content-encoding was broken: what could be read was. */
   readonly broken: boolean;
@@ -55,7 +57,10 @@ export const isText = (contentType: string, firstBytes?: Uint8Array): boolean =>
 export const parsePage = (source: PageSource): ReadPage => {
   const { headers, textBytesMax } = source;
   const contentType = headers['content-type'] ?? '';
-  const { bytes, cut, broken } = inflate(source.body, headers['content-encoding'] ?? '', textBytesMax);
+  const limits = { bytesMax: textBytesMax, isLate: source.isLate };
+  const { bytes, end } = inflate(source.body, headers['content-encoding'] ?? '', limits);
+  const cut = end === 'full' || end === 'late';
+  const broken = end === 'broken';
   const kind = broken && looksBinary(bytes) ? 'none' : kindOf(essence(contentType), bytes);
   const { text, charset } = decodeBytes({ bytes, contentType, html: kind === 'html' || kind === 'xhtml' });
   return { findings: findingsOf(source, { kind, text, charset }), source: text, cut, broken };
@@ -66,7 +71,7 @@ export const parsePage = (source: PageSource): ReadPage => {
  * the byte order mark of UTF-16 is that, whatever the standard says.
  */
 export const decodeText = (headers: Readonly<Record<string, string>>, body: Uint8Array): string => {
-  const { bytes } = inflate(body, headers['content-encoding'] ?? '', ROBOTS_BYTES_MAX);
+  const { bytes } = inflate(body, headers['content-encoding'] ?? '', { bytesMax: ROBOTS_BYTES_MAX });
   const mark = bytes.length < 2 ? 0 : bytes[0]! * 256 + bytes[1]!;
   return (mark === 0xfffe ? UTF_16LE : mark === 0xfeff ? UTF_16BE : UTF_8).decode(bytes);
 };

@@ -77,7 +77,7 @@ let refused: Crew['refused'] = {};
 /** Parses in this thread. The heart says which page it is, so that one that ends this thread is known afterwards. */
 const openParser = async (): Promise<(job: ParseJob) => Parsed> => {
   const { createPageWork, workOrLost } = await import('./page-work.ts');
-  const work = createPageWork({ ...start, extract: hooks?.extract });
+  const work = createPageWork({ ...start, extract: hooks?.extract, now: clock.now });
   return (job) => {
     heart.busy(job.lease);
     const parsed = workOrLost(work, job);

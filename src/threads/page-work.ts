@@ -12,7 +12,12 @@ import { keptLinksOf } from '../url/page-links.ts';
 
 export type PageWork = (job: ParseJob) => Parsed & { kind: 'parsed' };
 
+/** For unpacking one body that is broken or too large: a thousand times what an ordinary one takes. */
+const UNPACK_MS_MAX = 2_000;
+
 export interface PageWorkOptions {
+  /** The time in milliseconds. */
+  readonly now: () => number;
   readonly settings: Pick<Settings, 'keep' | 'bodyBytesMax'> & Partial<Pick<Settings, 'keepLinks'>>;
   readonly productToken: string;
   readonly extract?: GuardedHooks['extract'] | undefined;
@@ -28,8 +33,10 @@ export const workOrLost = (work: PageWork, job: ParseJob): Parsed => {
 };
 
 export const createPageWork =
-  ({ settings, productToken, extract }: PageWorkOptions): PageWork =>
+  ({ settings, productToken, extract, now }: PageWorkOptions): PageWork =>
   ({ robots, page, read, sitemap }) => {
+    const begun = now();
+    const isLate = (): boolean => now() - begun > UNPACK_MS_MAX;
     let findings: Findings | null = null;
     let cut = false;
     let extracted = '';
@@ -40,6 +47,7 @@ export const createPageWork =
         body: page.body,
         productToken,
         whole: page.truncated === null,
+        isLate,
       }));
     } else if (page && read) {
       const parsed = parsePage({
@@ -49,6 +57,7 @@ export const createPageWork =
         textBytesMax: settings.bodyBytesMax,
         productToken,
         text: settings.keep !== 'none' || extract !== undefined,
+        isLate,
       });
       ({ findings, cut } = parsed);
       if (extract) extracted = extract(toHookPage({ page, findings, source: parsed.source }));

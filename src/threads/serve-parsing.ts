@@ -3,6 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ParseJob } from '../visit/parts.ts';
 import type { HookTrouble } from '../model/hooks.ts';
+import { createClock } from '../lib/clock.ts';
 import { cellOf, openMeter } from '../observe/metrics/cells.ts';
 import { openHeart } from '../observe/heart.ts';
 import { openHooks } from '../hooks/hooks.ts';
@@ -22,7 +23,7 @@ export const serveParsing = async (wrap: (work: PageWork) => PageWork = (work) =
   const troubles: HookTrouble[] = [];
   const onTrouble = (trouble: HookTrouble): void => void (troubles.length < TROUBLES_MAX && troubles.push(trouble));
   const hooks = path === '' ? null : await openHooks({ path, heart, onTrouble });
-  const work = wrap(createPageWork({ ...start, extract: hooks?.extract }));
+  const work = wrap(createPageWork({ ...start, extract: hooks?.extract, now: createClock().now }));
   // At rest only when the event loop turns again: what a hook left behind may keep it from that.
   const rest = hooks ? () => setImmediate(heart.rest) : heart.rest;
   openVitals(start.cells);
