@@ -1,5 +1,6 @@
 /** Undoes the Content-Encoding of a body, whatever it turns out to be. */
 
+import { finished } from '../lib/steps.ts';
 import { readDeflated, type Envelope } from './unpack/gzip.ts';
 import type { Unpacked, UnpackEnd, UnpackLimits } from './unpack/limits.ts';
 import { readLongest } from './unpack/longest.ts';
@@ -9,13 +10,8 @@ import { attempt, type Decode, gunzip, unbrotli, undeflate, unzlib, unzstd } fro
 const CODINGS_MAX = 3;
 
 /** The body without its codings, as much of it as the limits allow. */
-export const inflate = (body: Uint8Array, contentEncoding: string, limits: UnpackLimits): Unpacked => {
-  const steps = inflateInSteps(body, contentEncoding, limits);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-};
+export const inflate = (body: Uint8Array, contentEncoding: string, limits: UnpackLimits): Unpacked =>
+  finished(inflateInSteps(body, contentEncoding, limits));
 
 /** Undoes the codings of a body piece by piece: whoever runs it may do something else whenever it yields. */
 export function* inflateInSteps(

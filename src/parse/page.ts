@@ -3,11 +3,12 @@
 import { TextDecoder } from 'node:util';
 import type { Findings } from '../model/findings.ts';
 import { ROBOTS_BYTES_MAX } from '../model/robots.ts';
+import { finished } from '../lib/steps.ts';
 import { hasEndlessAuthority } from '../url/authority.ts';
 import { decodeBytes } from './charset.ts';
 import { addHeader } from './directives.ts';
 import { scanHtml } from './html/scan.ts';
-import { inflate } from './inflate.ts';
+import { inflate, inflateInSteps } from './inflate.ts';
 import { plainText, xmlText } from './xml.ts';
 
 export interface PageSource {
@@ -70,11 +71,18 @@ export const parsePage = (source: PageSource): ReadPage => {
  * A body that is UTF-8 by its own standard, as robots.txt is, with its content-encoding undone. One that begins with
  * the byte order mark of UTF-16 is that, whatever the standard says.
  */
-export const decodeText = (headers: Readonly<Record<string, string>>, body: Uint8Array): string => {
-  const { bytes } = inflate(body, headers['content-encoding'] ?? '', { bytesMax: ROBOTS_BYTES_MAX });
+export const decodeText = (headers: Readonly<Record<string, string>>, body: Uint8Array): string =>
+  finished(decodeTextInSteps(headers, body));
+
+/** Decodes a body like robots.txt piece by piece: whoever runs it may do something else whenever it yields. */
+export function* decodeTextInSteps(
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+): Generator<void, string> {
+  const { bytes } = yield* inflateInSteps(body, headers['content-encoding'] ?? '', { bytesMax: ROBOTS_BYTES_MAX });
   const mark = bytes.length < 2 ? 0 : bytes[0]! * 256 + bytes[1]!;
   return (mark === 0xfffe ? UTF_16LE : mark === 0xfeff ? UTF_16BE : UTF_8).decode(bytes);
-};
+}
 
 type Kind = 'html' | 'xhtml' | 'xml' | 'plain' | 'none';
 

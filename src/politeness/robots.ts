@@ -2,10 +2,14 @@
 
 import { ROBOTS_BYTES_MAX, ROBOTS_RECORD_BYTES_MAX } from '../model/robots.ts';
 import type { RobotsRecord } from '../model/robots.ts';
+import { finished } from '../lib/steps.ts';
 import { comparedPath, comparedPattern, matches, writtenOctets } from './pattern.ts';
 
 /** Sitemaps kept of one robots.txt; large sites list some dozens. */
 export const SITEMAPS_MAX = 100;
+
+/** Lines read in one step: a millisecond or two. */
+const LINES_PER_STEP = 1_000;
 
 export interface RobotsRules {
   readonly verdict: RobotsRecord['verdict'];
@@ -57,7 +61,11 @@ const gathered = (): Gathered => ({ named: false, rules: new Map(), octets: new 
  * A text of ROBOTS_BYTES_MAX was cut there by whoever read it, so its last line is ignored if it
  * has no end: half a rule is another rule.
  */
-export const parseRobots = (text: string, productToken: string): RobotsRules => {
+export const parseRobots = (text: string, productToken: string): RobotsRules =>
+  finished(parseRobotsInSteps(text, productToken));
+
+/** Reduces a robots.txt piece by piece: whoever runs it may do something else whenever it yields. */
+export function* parseRobotsInSteps(text: string, productToken: string): Generator<void, RobotsRules> {
   const token = agentOf(productToken);
   const ours = gathered();
   const everyones = gathered();
@@ -72,6 +80,7 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
 
   for (const line of linesOf(text)) {
     lineNumber += 1;
+    if (lineNumber % LINES_PER_STEP === 0) yield;
     const read = readLine(line);
     if (read === null) continue;
     const { directive, value } = read;
@@ -124,7 +133,7 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
     return `${line}${counted === pattern.length ? '' : `:${counted}`}${rule}`;
   }).join('\n');
   return { verdict: reduced === '' ? 'all' : 'rules', rules: reduced, crawlDelayMs, sitemaps };
-};
+}
 
 /** What the rules take, a line each; ASCII only, so characters are bytes. Their numbers are ours and do not count. */
 const bytesOf = (rules: Iterable<string>): number => {
