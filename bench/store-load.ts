@@ -117,5 +117,7 @@ export const settled = (visit: Visit): Settlement => ({
     robots: 'no rule applies',
     detail: '192.0.2.1',
     extracted: null,
+    charset: 'utf-8',
+    charset_guessed: false,
   },
 });

@@ -18,6 +18,7 @@ const linking = (...hrefs: string[]): Findings => ({
   title: '',
   language: '',
   charset: '',
+  charsetGuessed: false,
   base: 'https://a.example/',
   hrefs,
   canonical: '',

@@ -133,6 +133,18 @@ test('a meta element behind the first 1,024 bytes counts where nothing named an 
   assert.equal(find(`${' '.repeat(1_024)}${late}`, { 'content-type': 'text/plain' }).charset, 'utf-8');
 });
 
+test('findings say whether anything named the encoding', () => {
+  const guessed = (body: string | Uint8Array, type: string): boolean =>
+    find(body, { 'content-type': type }).charsetGuessed;
+  assert.equal(guessed('<p>é', 'text/html'), true);
+  assert.equal(guessed(Buffer.from('<p>\xe9', 'latin1'), 'text/html; charset=none-such'), true);
+  assert.equal(guessed('<p>é', 'text/html; charset=utf-8'), false);
+  assert.equal(guessed('<meta charset=utf-8><p>é', 'text/html'), false);
+  assert.equal(guessed(`${' '.repeat(2_000)}<meta charset=utf-8><p>é`, 'text/html'), false);
+  assert.equal(guessed('<?xml version="1.0" encoding="utf-8"?><p>é', 'application/xhtml+xml'), false);
+  assert.equal(guessed('\ufeff<p>é', 'text/html'), false);
+});
+
 test('UTF-8 without a label is known also when it was cut within a character', () => {
   const bytes = Buffer.from('<p>Größe ß');
   assert.equal(find(bytes.subarray(0, -1), { 'content-type': 'text/html' }).charset, 'utf-8');

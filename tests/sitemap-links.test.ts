@@ -25,6 +25,7 @@ const listing = (...hrefs: string[]): Findings => ({
   title: '',
   language: '',
   charset: '',
+  charsetGuessed: false,
   base: 'https://a.example/map.xml',
   hrefs,
   canonical: '',

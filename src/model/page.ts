@@ -44,6 +44,10 @@ export interface Page {
   readonly detail: string;
   /** What `extract` of the --hooks module returned, as JSON; null when nothing. */
   readonly extracted: string | null;
+  /** The encoding that the page was read in, in the words of the Encoding Standard; empty when it was not read. */
+  readonly charset: string;
+  /** Whether nothing named that encoding: UTF-8 where the bytes keep to it, or else windows-1252. */
+  readonly charset_guessed: boolean;
 }
 
 /** Where the records of a page lie in the archive: the response first, what belongs to it right after. */
@@ -108,6 +112,8 @@ export const PAGE_COLUMNS: Readonly<Record<keyof PageRow, PageColumn>> = {
   warc_offset: { kind: 'int64', nullable: true, says: 'where its first record begins' },
   warc_length: { kind: 'int64', nullable: true, says: 'bytes of its first record' },
   warc_group_length: { kind: 'int64', nullable: true, says: 'bytes of all its records' },
+  charset: { kind: 'text', says: 'encoding it was read in, such as `windows-1251`; empty when it was not read' },
+  charset_guessed: { kind: 'boolean', says: 'whether nothing named that encoding: not its header, not the page' },
 };
 
 /** The names of all columns, in the order of the table. */

@@ -37,4 +37,6 @@ export const unansweredPage = ({ link, tries, outcome, at, robots = '', detail =
   robots: robots.slice(0, FIELD_CHARS_MAX),
   detail: detail.slice(0, FIELD_CHARS_MAX),
   extracted: null,
+  charset: '',
+  charset_guessed: false,
 });

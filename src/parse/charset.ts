@@ -9,6 +9,8 @@ export interface Decoded {
   readonly text: string;
   /** The encoding's name in the words of the Encoding Standard. */
   readonly charset: string;
+  /** Whether nothing named it. */
+  readonly guessed: boolean;
 }
 
 export interface EncodedText {
@@ -22,11 +24,13 @@ export interface EncodedText {
 const PRESCAN_BYTES = 1024;
 
 export const decodeBytes = (source: EncodedText): Decoded => {
-  const charset = charsetOf(source);
-  return { text: decoderOf(charset)?.decode(source.bytes) ?? '', charset };
+  const named = namedCharset(source);
+  const charset = named ?? guess(source.bytes);
+  return { text: decoderOf(charset)?.decode(source.bytes) ?? '', charset, guessed: named === null };
 };
 
-const charsetOf = ({ bytes, contentType, html }: EncodedText): string => {
+/** The encoding that the bytes, their header or they themselves name; null when none of them does. */
+const namedCharset = ({ bytes, contentType, html }: EncodedText): string | null => {
   const marked = byteOrderMark(bytes);
   if (marked !== null) return marked;
   const declared = encodingNamed(charsetParameter(contentType));
@@ -35,12 +39,7 @@ const charsetOf = ({ bytes, contentType, html }: EncodedText): string => {
   const head = body.toString('latin1', 0, PRESCAN_BYTES);
   const wide = wideDeclaration(head);
   if (wide !== null) return wide;
-  return (
-    (html ? metaCharset(head) : null) ??
-    encodingDeclared(xmlLabel(head)) ??
-    (html ? lateMetaCharset(body) : null) ??
-    guess(bytes)
-  );
+  return (html ? metaCharset(head) : null) ?? encodingDeclared(xmlLabel(head)) ?? (html ? lateMetaCharset(body) : null);
 };
 
 const byteOrderMark = (bytes: Uint8Array): string | null => {

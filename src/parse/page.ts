@@ -5,7 +5,7 @@ import type { Findings } from '../model/findings.ts';
 import { ROBOTS_BYTES_MAX } from '../model/robots.ts';
 import { finished } from '../lib/steps.ts';
 import { hasEndlessAuthority } from '../url/authority.ts';
-import { decodeBytes } from './charset.ts';
+import { type Decoded, decodeBytes } from './charset.ts';
 import { addHeader } from './directives.ts';
 import { scanHtml } from './html/scan.ts';
 import { inflate, inflateInSteps } from './inflate.ts';
@@ -63,8 +63,8 @@ export const parsePage = (source: PageSource): ReadPage => {
   const cut = end === 'full' || end === 'late';
   const broken = end === 'broken';
   const kind = broken && looksBinary(bytes) ? 'none' : kindOf(essence(contentType), bytes);
-  const { text, charset } = decodeBytes({ bytes, contentType, html: kind === 'html' || kind === 'xhtml' });
-  return { findings: findingsOf(source, { kind, text, charset }), source: text, cut, broken };
+  const decoded = decodeBytes({ bytes, contentType, html: kind === 'html' || kind === 'xhtml' });
+  return { findings: findingsOf(source, { kind, ...decoded }), source: decoded.text, cut, broken };
 };
 
 /**
@@ -86,10 +86,8 @@ export function* decodeTextInSteps(
 
 type Kind = 'html' | 'xhtml' | 'xml' | 'plain' | 'none';
 
-interface PageText {
+interface PageText extends Decoded {
   readonly kind: Kind;
-  readonly text: string;
-  readonly charset: string;
 }
 
 const findingsOf = (source: PageSource, page: PageText): Findings => {
@@ -105,6 +103,7 @@ const findingsOf = (source: PageSource, page: PageText): Findings => {
     title: scanned.title,
     language: scanned.language || (headers['content-language'] ?? '').split(',', 1).join('').trim(),
     charset: page.charset,
+    charsetGuessed: page.guessed,
     base: scanned.base === null ? url : resolveBase(scanned.base, url),
     hrefs: directives.nofollow ? [] : scanned.hrefs,
     canonical: scanned.canonical,

@@ -35,7 +35,7 @@ const LOC_CHARS_MAX = 8_000;
 export const parseSitemap = (source: SitemapSource): ParsedSitemap => {
   const { url, headers, productToken } = source;
   const { bytes, end } = unpack(source);
-  const { text, charset } = decodeBytes({ bytes, contentType: headers['content-type'] ?? '', html: false });
+  const { text, charset, guessed } = decodeBytes({ bytes, contentType: headers['content-type'] ?? '', html: false });
   const directives = createDirectives();
   addHeader(directives, headers['x-robots-tag'] ?? '', productToken);
   const { pages, sitemaps } = directives.nofollow ? NOTHING : listedIn(text, source.whole && end === 'whole');
@@ -43,6 +43,7 @@ export const parseSitemap = (source: SitemapSource): ParsedSitemap => {
     title: '',
     language: '',
     charset,
+    charsetGuessed: guessed,
     base: url,
     hrefs: pages,
     sitemaps,

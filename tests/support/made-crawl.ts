@@ -149,6 +149,8 @@ export const settlementOf = (visit: Visit, keep: Keep, { pad = '', links = 0 }: 
       robots: '',
       detail: '',
       extracted: null,
+      charset: page ? 'utf-8' : '',
+      charset_guessed: false,
     },
   };
 };
