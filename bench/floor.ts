@@ -16,8 +16,9 @@ const [listFile, slots, mode, ...rules] = process.argv.slice(2) as [string, stri
 const urls = readFileSync(listFile, 'utf8').split('\n').filter(Boolean);
 const BODY_BYTES_MAX = 2 * 1024 ** 2;
 
+const clock = createClock();
 const fetcher = createFetcher({
-  clock: createClock(),
+  clock,
   userAgent: 'Gossamer/bench (+contact; bench@example.org)',
   from: 'bench@example.org',
   socketsMax: Number(slots),
@@ -29,7 +30,11 @@ const fetcher = createFetcher({
   allowPrivateAddresses: true,
   connectTo: rules.map((rule) => readConnectTo(rule)!),
 });
-const work = createPageWork({ settings: { keep: 'all', bodyBytesMax: BODY_BYTES_MAX }, productToken: 'gossamer' });
+const work = createPageWork({
+  settings: { keep: 'all', bodyBytesMax: BODY_BYTES_MAX },
+  productToken: 'gossamer',
+  now: clock.now,
+});
 
 let next = 0;
 let pages = 0;

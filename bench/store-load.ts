@@ -118,5 +118,7 @@ export const settled = (visit: Visit): Settlement => ({
     detail: '192.0.2.1',
     extracted: null,
     tls: '',
+    charset: 'utf-8',
+    charset_guessed: false,
   },
 });

@@ -18,6 +18,7 @@ const linking = (...hrefs: string[]): Findings => ({
   title: '',
   language: '',
   charset: '',
+  charsetGuessed: false,
   base: 'https://a.example/',
   hrefs,
   canonical: '',
@@ -44,7 +45,7 @@ test('a link that the store had no room for is sent to it again when a later pag
     fetch: never,
     forget: never,
     parse: never,
-    readText: never,
+    readRobots: never,
   });
   const page = link('a.example/');
   const found = linking('/1', '/2', '/3', 'https://b.example/');

@@ -48,6 +48,8 @@ const pageOf = (n: number): PageRow => ({
   detail: '192.0.2.1',
   extracted: n % 11 ? null : JSON.stringify({ n }),
   tls: n % 2 ? 'unverified' : '',
+  charset: n % 3 ? 'windows-1251' : '',
+  charset_guessed: n % 6 === 1,
   ...(n % 3
     ? { warc_file: 'a.warc.gz', warc_offset: n * 2 ** 33, warc_length: n, warc_group_length: n + 1 }
     : NO_PLACE),

@@ -144,6 +144,8 @@ const pageOf = (change: Partial<Page> & (Partial<WarcPlace> | NoPlace) = {}): Pa
   detail: '',
   extracted: null,
   tls: '',
+  charset: 'utf-8',
+  charset_guessed: false,
   warc_file: 'f.warc.gz',
   warc_offset: 10,
   warc_length: 20,
@@ -176,7 +178,7 @@ test('CSV follows RFC 4180: a head, quotes where they must be, nothing for what 
   assert.equal(csv.head(PAGE_TABLE), `${PAGE_TABLE.map(({ name }) => name).join(',')}\r\n`);
   assert.equal(
     csv.line(PAGE_TABLE, table),
-    'http://a.example/x,a.example,fetched,,2026-11-15T20:45:01.999Z,12.5,text/html; charset=utf-8,3,"one, ""two""\nthree",,,sha1:ABC,,true,1,,1,,,"{""a"":[1]}",,,,,\r\n',
+    'http://a.example/x,a.example,fetched,,2026-11-15T20:45:01.999Z,12.5,text/html; charset=utf-8,3,"one, ""two""\nthree",,,sha1:ABC,,true,1,,1,,,"{""a"":[1]}",,,,,,utf-8,false\r\n',
   );
   assert.match(csv.line(PAGE_TABLE, pageOf({ title: '=cmd()' })), /,'=cmd\(\),/, 'no spreadsheet runs it');
 });

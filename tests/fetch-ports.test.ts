@@ -50,7 +50,15 @@ test('a link with a port that is not the web has a name for it, wherever it stan
 test('links, sitemaps and redirects to such a port are counted and not followed', () => {
   const router = createRouter({ scope, recent: createRecentlyAdmitted(), accept: null });
   const hrefs = ['//b.example:6379/', 'http://a.example:25/', '/fine'];
-  const findings = { title: '', language: '', charset: '', base: page.url, canonical: '', text: '' };
+  const findings = {
+    title: '',
+    language: '',
+    charset: '',
+    charsetGuessed: false,
+    base: page.url,
+    canonical: '',
+    text: '',
+  };
   const links = router.route(page, { ...findings, hrefs, noindex: false, nofollow: false });
   assert.deepEqual(
     links.map(({ url }) => url),

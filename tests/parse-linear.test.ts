@@ -58,6 +58,8 @@ const HOSTILE: readonly (readonly [name: string, before: string, part: string])[
   ['noframes that close', '', '<noframes><a href=x></noframes>'],
   ['spaces in a refresh', '<meta http-equiv=refresh content="3', ' '],
   ['one long tag name', '<', 'x'],
+  ['meta elements that declare nothing', ' '.repeat(1_024), '<meta charset='],
+  ['meta elements without end', '', '<meta '],
 ];
 
 for (const [name, before, part] of HOSTILE) {

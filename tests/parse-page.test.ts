@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { decodeText, isText, parsePage } from '../src/parse/page.ts';
 
 const MIB = 1024 * 1024;
@@ -26,150 +26,6 @@ const parse = (
 const find = (body: string | Uint8Array, headers?: Record<string, string>) => parse(body, headers).findings;
 const textOf = (body: string): string => find(body).text;
 const fixture = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'fixtures', 'pages', name));
-
-// Content-Encoding
-
-const PAGE = '<title>Hello</title><p>One two three. <a href="x">more</a>';
-const packed: readonly (readonly [string, Uint8Array])[] = [
-  ['gzip', gzipSync(PAGE)],
-  ['x-gzip', gzipSync(PAGE)],
-  ['GZIP', gzipSync(PAGE)],
-  ['deflate', deflateSync(PAGE)],
-  ['deflate', deflateRawSync(PAGE)],
-  ['br', brotliCompressSync(PAGE)],
-  ['identity', Buffer.from(PAGE)],
-  ['gzip, br', brotliCompressSync(gzipSync(PAGE))],
-  ['deflate,identity,gzip', gzipSync(deflateSync(PAGE))],
-];
-
-packed.forEach(([encoding, body], at) => {
-  test(`a body encoded as "${encoding}" is read (${at})`, () => {
-    const { findings, cut, broken } = parse(body, { 'content-type': HTML, 'content-encoding': encoding });
-    assert.deepEqual([findings.title, findings.text, cut, broken], ['Hello', 'One two three. more', false, false]);
-  });
-});
-
-const long = Buffer.from(
-  `<title>Long</title>${Array.from({ length: 40_000 }, (_, i) => `word${(i * 7919) % 1_000_003} `).join('')}`,
-);
-
-for (const [encoding, body] of [
-  ['gzip', gzipSync(long)],
-  ['deflate', deflateSync(long)],
-  ['br', brotliCompressSync(long)],
-] as const) {
-  test(`a ${encoding} body that ends too early is read as far as it came`, () => {
-    const { findings, broken } = parse(body.subarray(0, body.length >> 1), {
-      'content-type': HTML,
-      'content-encoding': encoding,
-    });
-    assert.equal(findings.title, 'Long');
-    assert.ok(findings.text.length > long.length / 5, `${findings.text.length} characters`);
-    assert.equal(broken, false);
-  });
-
-  test(`a ${encoding} body with bad bytes in the middle is read up to them and counts as broken`, () => {
-    const bad = Buffer.from(body);
-    const middle = bad.length >> 1;
-    bad.fill(0xff, middle, middle + 2_000);
-    const { findings, broken } = parse(bad, { 'content-type': HTML, 'content-encoding': encoding });
-    assert.equal(findings.title, 'Long');
-    assert.equal(broken, true);
-    assert.ok(findings.text.startsWith('word0 word7919 '));
-  });
-}
-
-for (const [encoding, pack] of [
-  ['gzip', gzipSync],
-  ['br', brotliCompressSync],
-] as const) {
-  test(`a ${encoding} bomb gives exactly the first bytes up to the ceiling`, () => {
-    const bomb = Buffer.alloc(64 * MIB, 'bomb ');
-    const { findings, cut, broken } = parse(
-      pack(bomb),
-      { 'content-type': 'text/plain', 'content-encoding': encoding },
-      100_000,
-    );
-    assert.equal(findings.text.length, 99_999); // the last of 100,000 is a space
-    assert.deepEqual([cut, broken], [true, false]);
-  });
-}
-
-test('a page a little over the ceiling is cut there, encoded or not', () => {
-  for (const [encoding, body] of [
-    ['', long],
-    ['gzip', gzipSync(long)],
-  ] as const) {
-    const { findings, cut } = parse(body, { 'content-type': 'text/plain', 'content-encoding': encoding }, 1_000);
-    assert.equal(cut, true);
-    assert.ok(findings.text.length <= 1_000 && findings.text.length > 990);
-  }
-});
-
-test('a body that is not what its encoding says is taken as it is, if it is text', () => {
-  for (const encoding of ['gzip', 'br', 'zstd', 'gzip, gzip, gzip, gzip']) {
-    const { findings, broken } = parse(PAGE, { 'content-type': HTML, 'content-encoding': encoding });
-    assert.deepEqual([findings.title, broken], ['Hello', true], encoding);
-  }
-  const { findings, broken } = parse(gzipSync(PAGE), { 'content-type': HTML, 'content-encoding': 'br' });
-  assert.deepEqual([findings.text, broken], ['', true]);
-});
-
-// Character encodings
-
-const titles: readonly (readonly [string, string, string])[] = [
-  ['windows-1251.html', 'windows-1251', 'Новости дня'],
-  ['shift_jis.html', 'shift_jis', '東京の天気'],
-  ['gbk.html', 'gbk', '天气预报'],
-  ['euc-kr.html', 'euc-kr', '날씨'],
-  ['utf-16le.html', 'utf-16le', 'Größe'],
-  ['unlabelled-latin1.html', 'windows-1252', 'Été à la plage'],
-  ['unlabelled-utf8.html', 'utf-8', 'Καιρός'],
-  ['iso-8859-2.xhtml', 'iso-8859-2', 'Počasí'],
-  ['big5.html', 'big5', '天氣'],
-];
-
-for (const [name, charset, title] of titles) {
-  test(`${name} is read as ${charset}`, () => {
-    const found = find(fixture(name), { 'content-type': 'text/html' });
-    assert.deepEqual([found.charset, found.title], [charset, title]);
-  });
-}
-
-test('a byte order mark beats the header, and the header beats the page', () => {
-  const page = '<meta charset=koi8-r><title>é</title>';
-  assert.equal(find(`\ufeff${page}`, { 'content-type': 'text/html; charset=iso-8859-1' }).charset, 'utf-8');
-  assert.equal(find(`\ufeff${page}`, {}).title, 'é');
-  assert.equal(find(page, { 'content-type': 'text/html; Charset="ISO-8859-1"' }).charset, 'windows-1252');
-  assert.equal(find(page, { 'content-type': 'text/html' }).charset, 'koi8-r');
-});
-
-test('a label that names no encoding is passed over', () => {
-  const page = '<meta charset=nonsense><meta charset=koi8-r>';
-  assert.equal(find(page, { 'content-type': 'text/html; charset=none-such' }).charset, 'koi8-r');
-});
-
-test('in a meta element utf-16 means utf-8 and x-user-defined means windows-1252', () => {
-  assert.equal(find('<meta charset=utf-16be>', { 'content-type': 'text/html' }).charset, 'utf-8');
-  assert.equal(find('<meta charset=x-user-defined>', { 'content-type': 'text/html' }).charset, 'windows-1252');
-});
-
-test('a meta element counts only within the first 1,024 bytes, outside comments and with its pragma', () => {
-  const type = { 'content-type': 'text/html' };
-  assert.equal(find(`${' '.repeat(1_024)}<meta charset=koi8-r>`, type).charset, 'utf-8');
-  assert.equal(find('<!-- <meta charset=koi8-r> --><meta charset=big5>', type).charset, 'big5');
-  assert.equal(
-    find('<meta content="text/html; charset=koi8-r"><p title="<meta charset=koi8-r>">', type).charset,
-    'utf-8',
-  );
-  assert.equal(find('<meta content="text/html; charset=koi8-r" http-equiv=content-type>', type).charset, 'koi8-r');
-});
-
-test('UTF-8 without a label is known also when it was cut within a character', () => {
-  const bytes = Buffer.from('<p>Größe ß');
-  assert.equal(find(bytes.subarray(0, -1), { 'content-type': 'text/html' }).charset, 'utf-8');
-  assert.equal(find(Buffer.from('<p>caf\xe9', 'latin1'), { 'content-type': 'text/html' }).text, 'café');
-});
 
 // Kinds of pages
 
@@ -375,10 +231,4 @@ test('what hides an element without an end tag of its own ends where the element
   assert.equal(textOf('<table><tr hidden><td>a<tr><td>b</table>after'), 'b\n\nafter');
   assert.equal(textOf('<span><div hidden>a</span>still hidden</div>after'), 'after');
   assert.equal(textOf('<div hidden><div>a</div>b</div>after'), 'after');
-});
-
-test('of two Content-Type fields that were joined the first charset counts', () => {
-  const body = Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]); // in windows-1251
-  const { text } = find(body, { 'content-type': 'text/html; charset=windows-1251, text/html; charset=windows-1251' });
-  assert.equal(text, 'Привет');
 });

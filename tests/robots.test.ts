@@ -75,6 +75,27 @@ test('rules and paths are compared in one spelling of their escapes', () => {
   assert.equal(allows('Disallow: /100%', '/100%'), false);
 });
 
+test('a rule is as long as it was written: an escape has three octets, whatever it is compared as', () => {
+  assert.equal(allows('Disallow: /*%20*/*$\nAllow: /*.html$', '/a%20b/c.html'), false);
+  assert.equal(allows('Allow: /*%20*/*$\nDisallow: /*.html$', '/a%20b/c.html'), true);
+  assert.equal(allows('Disallow: /%7Ejoe\nAllow: /~joe/', '/~joe/x'), false);
+  assert.equal(allows('Disallow: /ツ\nAllow: /*12345678', '/ツ12345678'), true, 'ten octets, and ten');
+  assert.equal(allows('Disallow: /ツ\nAllow: /*1234567', '/ツ1234567'), false);
+  assert.equal(allows('Disallow: /a$b\nAllow: /a$*', '/a$b'), true, 'a dollar sign has one');
+});
+
+test('rules that differ in the spelling of their escapes alone are a tie', () => {
+  for (const lines of ['Disallow: /%7Ejoe\nAllow: /~joe', 'Allow: /~joe\nDisallow: /%7Ejoe'])
+    assert.equal(allows(lines, '/~joe'), true, lines);
+  assert.equal(allows('Disallow: /~joe\nDisallow: /%7Ejoe\nAllow: /*joe/', '/~joe/'), false, 'the longest counts');
+});
+
+test('the length that a rule states is neither part of its number nor of its pattern', () => {
+  const record = recordOf('User-agent: *\nDisallow: /%7Ejoe');
+  assert.deepEqual(robotsDecision(record, '/~joe'), { allowed: false, rule: 'line 2: Disallow: /~joe', line: 2 });
+  assert.equal(robotsStance(recordOf('User-agent: *\nDisallow: /\nAllow: /%7Ejoe')), 'has-rules');
+});
+
 test('robots.txt itself may always be read', () => {
   assert.equal(robotsDecision(recordOf('User-agent: *\nDisallow: /'), '/robots.txt').allowed, true);
   assert.equal(robotsDecision(recordOf('User-agent: *\nDisallow: /'), '/robots.txt2').allowed, false);

@@ -25,6 +25,7 @@ const listing = (...hrefs: string[]): Findings => ({
   title: '',
   language: '',
   charset: '',
+  charsetGuessed: false,
   base: 'https://a.example/map.xml',
   hrefs,
   canonical: '',
@@ -130,7 +131,7 @@ test('what a large sitemap lists goes to the store in parts of bounded size, in 
     fetch: never,
     forget: never,
     parse: never,
-    readText: never,
+    readRobots: never,
   });
   const links = Array.from({ length: SITEMAP_ENTRIES_MAX }, (_, n) => link(`a.example/${n}`));
   await parts.admit(links);

@@ -164,7 +164,11 @@ test('a sitemap that says nofollow is not followed, and its text is not kept', (
 });
 
 test('of a sitemap that was cut on its way the last line is left', () => {
-  const work = createPageWork({ settings: { keep: 'text', bodyBytesMax: 1_000 }, productToken: 'gossamer' });
+  const work = createPageWork({
+    settings: { keep: 'text', bodyBytesMax: 1_000 },
+    productToken: 'gossamer',
+    now: () => 0,
+  });
   const answer: Answered = {
     kind: 'answered',
     url: 'http://a.example/s.txt',

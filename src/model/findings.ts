@@ -6,6 +6,8 @@ export interface Findings {
   readonly language: string;
   /** Name of the encoding the text was read with, in the words of the Encoding Standard. */
   readonly charset: string;
+  /** Whether nothing named that encoding. */
+  readonly charsetGuessed: boolean;
   /** What relative addresses are resolved against: `<base href>` if there is one, or the page. */
   readonly base: string;
   /** Addresses as written (entities decoded, trimmed), in order, each once, those to follow only. */

@@ -47,6 +47,10 @@ export interface Page {
   readonly extracted: string | null;
   /** Whether the server's certificate was verified; empty without TLS, and when no server answered. */
   readonly tls: TlsVerdict | '';
+  /** The encoding that the page was read in, in the words of the Encoding Standard; empty when it was not read. */
+  readonly charset: string;
+  /** Whether nothing named that encoding: UTF-8 where the bytes keep to it, or else windows-1252. */
+  readonly charset_guessed: boolean;
 }
 
 /** Where the records of a page lie in the archive: the response first, what belongs to it right after. */
@@ -112,6 +116,8 @@ export const PAGE_COLUMNS: Readonly<Record<keyof PageRow, PageColumn>> = {
   warc_length: { kind: 'int64', nullable: true, says: 'bytes of its first record' },
   warc_group_length: { kind: 'int64', nullable: true, says: 'bytes of all its records' },
   tls: { kind: 'text', says: '`unverified`, or `verified` with --verify-tls; empty for http, and without an answer' },
+  charset: { kind: 'text', says: 'encoding it was read in, such as `windows-1251`; empty when it was not read' },
+  charset_guessed: { kind: 'boolean', says: 'whether nothing named that encoding: not its header, not the page' },
 };
 
 /** The names of all columns, in the order of the table. */

@@ -14,6 +14,7 @@ export interface RobotsRecord {
   readonly verdict: 'rules' | 'all' | 'too-large' | 'trouble' | 'parked';
   /**
    * One rule a line: the number of its line in robots.txt, `+` allows or `-` forbids, then its path pattern.
+   * A rule whose length as written differs from that of its pattern says so after a colon: `12:7-/~joe`.
    * At most ROBOTS_RECORD_BYTES_MAX, the numbers not counted: at most six digits each.
    * With `trouble` and `parked`: the status of the last response, or the cause of the failure.
    */

@@ -38,4 +38,6 @@ export const unansweredPage = ({ link, tries, outcome, at, robots = '', detail =
   detail: detail.slice(0, FIELD_CHARS_MAX),
   extracted: null,
   tls: '',
+  charset: '',
+  charset_guessed: false,
 });

@@ -3,14 +3,15 @@
 import { TextDecoder } from 'node:util';
 import { type Findings, HREFS_PER_PAGE_MAX } from '../model/findings.ts';
 import { ROBOTS_BYTES_MAX } from '../model/robots.ts';
+import { finished } from '../lib/steps.ts';
 import { readLocation } from '../url/location.ts';
 import { resolveBase } from './base.ts';
-import { decodeBytes } from './charset.ts';
+import { type Decoded, decodeBytes } from './charset.ts';
 import { addHeader } from './directives.ts';
 import { isFeed, readFeed } from './feed.ts';
 import { withFirst } from './hrefs.ts';
 import { scanHtml } from './html/scan.ts';
-import { inflate } from './inflate.ts';
+import { inflate, inflateInSteps } from './inflate.ts';
 import { essence } from './media-type.ts';
 import { refreshTarget } from './refresh.ts';
 import { plainText, xmlText } from './xml.ts';
@@ -28,11 +29,13 @@ export interface PageSource {
   readonly productToken: string;
   /** False where nobody will read the text: that of the findings is then empty. */
   readonly text?: boolean;
+  /** Whether the time for this page is up; asked while a body that is broken or too large is unpacked. */
+  readonly isLate?: (() => boolean) | undefined;
 }
 
 export interface ParsedPage {
   readonly findings: Findings;
-  /** The body inflated past the ceiling and was cut. */
+  /** The body inflated past the ceiling, or for too long, and was cut. */
   readonly cut: boolean;
   /** The content-encoding was broken: what could be read was. */
   readonly broken: boolean;
@@ -60,30 +63,38 @@ export const isText = (contentType: string, firstBytes?: Uint8Array): boolean =>
 export const parsePage = (source: PageSource): ReadPage => {
   const { headers, textBytesMax } = source;
   const contentType = headers['content-type'] ?? '';
-  const { bytes, cut, broken } = inflate(source.body, headers['content-encoding'] ?? '', textBytesMax);
+  const limits = { bytesMax: textBytesMax, isLate: source.isLate };
+  const { bytes, end } = inflate(source.body, headers['content-encoding'] ?? '', limits);
+  const cut = end === 'full' || end === 'late';
+  const broken = end === 'broken';
   const type = essence(contentType);
   const named = broken && looksBinary(bytes) ? 'none' : kindOf(type, bytes);
-  const { text, charset } = decodeBytes({ bytes, contentType, html: named === 'html' || named === 'xhtml' });
-  const kind = named !== 'none' && named !== 'xhtml' && isFeed(type, text) ? 'feed' : named;
-  return { findings: findingsOf(source, { kind, text, charset }), source: text, cut, broken };
+  const decoded = decodeBytes({ bytes, contentType, html: named === 'html' || named === 'xhtml' });
+  const kind = named !== 'none' && named !== 'xhtml' && isFeed(type, decoded.text) ? 'feed' : named;
+  return { findings: findingsOf(source, { kind, ...decoded }), source: decoded.text, cut, broken };
 };
 
 /**
  * A body that is UTF-8 by its own standard, as robots.txt is, with its content-encoding undone. One that begins with
  * the byte order mark of UTF-16 is that, whatever the standard says.
  */
-export const decodeText = (headers: Readonly<Record<string, string>>, body: Uint8Array): string => {
-  const { bytes } = inflate(body, headers['content-encoding'] ?? '', ROBOTS_BYTES_MAX);
+export const decodeText = (headers: Readonly<Record<string, string>>, body: Uint8Array): string =>
+  finished(decodeTextInSteps(headers, body));
+
+/** Decodes a body like robots.txt piece by piece: whoever runs it may do something else whenever it yields. */
+export function* decodeTextInSteps(
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+): Generator<void, string> {
+  const { bytes } = yield* inflateInSteps(body, headers['content-encoding'] ?? '', { bytesMax: ROBOTS_BYTES_MAX });
   const mark = bytes.length < 2 ? 0 : bytes[0]! * 256 + bytes[1]!;
   return (mark === 0xfffe ? UTF_16LE : mark === 0xfeff ? UTF_16BE : UTF_8).decode(bytes);
-};
+}
 
 type Kind = 'html' | 'xhtml' | 'feed' | 'xml' | 'plain' | 'none';
 
-interface PageText {
+interface PageText extends Decoded {
   readonly kind: Kind;
-  readonly text: string;
-  readonly charset: string;
 }
 
 const findingsOf = (source: PageSource, page: PageText): Findings => {
@@ -100,6 +111,7 @@ const findingsOf = (source: PageSource, page: PageText): Findings => {
     title: scanned.title,
     language: scanned.language || (headers['content-language'] ?? '').split(',', 1).join('').trim(),
     charset: page.charset,
+    charsetGuessed: page.guessed,
     base: resolveBase(base, url),
     hrefs: directives.nofollow ? [] : withFirst(refreshTarget(readLocation(headers.refresh ?? '')), hrefs),
     canonical: scanned.canonical,

@@ -11,6 +11,7 @@ import { bogusEnd } from './html/skip.ts';
 import { inflate } from './inflate.ts';
 import { essence } from './media-type.ts';
 import type { PageSource } from './page.ts';
+import type { Unpacked } from './unpack/limits.ts';
 import { ADDRESS_CHARS_MAX, isSameName, type Name, nextTag, readAddress, SLASH, tagAt } from './xml-tags.ts';
 
 /** What a sitemap lists, as written. */
@@ -27,24 +28,26 @@ export interface SitemapSource extends Omit<PageSource, 'textBytesMax'> {
 
 export interface ParsedSitemap {
   readonly findings: Findings;
-  /** It inflated past the ceiling and was read up to there. */
+  /** It inflated past the ceiling, or for too long, and was read up to there. */
   readonly cut: boolean;
 }
 
-export const parseSitemap = ({ url, headers, body, productToken, whole }: SitemapSource): ParsedSitemap => {
-  const { bytes, cut, broken } = unpack(body, headers['content-encoding'] ?? '');
+export const parseSitemap = (source: SitemapSource): ParsedSitemap => {
+  const { url, headers, productToken } = source;
+  const { bytes, end } = unpack(source);
   const contentType = headers['content-type'] ?? '';
-  const { text, charset } = decodeBytes({ bytes, contentType, html: false });
+  const { text, charset, guessed } = decodeBytes({ bytes, contentType, html: false });
   const directives = createDirectives();
   addHeader(directives, headers['x-robots-tag'] ?? '', productToken);
   // The protocol takes a feed for a sitemap (sitemaps.org/protocol.html, other formats).
   const feed = isFeed(essence(contentType), text) ? readFeed(text, SITEMAP_ENTRIES_MAX) : null;
-  const listed = feed ? { pages: feed.hrefs, sitemaps: [] } : listedIn(text, whole && !cut && !broken);
+  const listed = feed ? { pages: feed.hrefs, sitemaps: [] } : listedIn(text, source.whole && end === 'whole');
   const { pages, sitemaps } = directives.nofollow ? NOTHING : listed;
   const findings: Findings = {
     title: '',
     language: '',
     charset,
+    charsetGuessed: guessed,
     base: resolveBase(feed?.base ?? null, url),
     hrefs: pages,
     sitemaps,
@@ -52,17 +55,18 @@ export const parseSitemap = ({ url, headers, body, productToken, whole }: Sitema
     ...directives,
     text: '',
   };
-  return { findings, cut };
+  return { findings, cut: end === 'full' || end === 'late' };
 };
 
 const NOTHING: Listed = { pages: [], sitemaps: [] };
 
 /** A file that is packed itself is known by its first bytes: servers name its type and coding in every way there is. */
-const unpack = (body: Uint8Array, contentEncoding: string): ReturnType<typeof inflate> => {
-  const outer = inflate(body, contentEncoding, SITEMAP_TEXT_BYTES_MAX);
+const unpack = ({ body, headers, isLate }: SitemapSource): Unpacked => {
+  const limits = { bytesMax: SITEMAP_TEXT_BYTES_MAX, isLate };
+  const outer = inflate(body, headers['content-encoding'] ?? '', limits);
   if (outer.bytes[0] !== 0x1f || outer.bytes[1] !== 0x8b) return outer; // RFC 1952, 2.3.1
-  const inner = inflate(outer.bytes, 'gzip', SITEMAP_TEXT_BYTES_MAX);
-  return { bytes: inner.bytes, cut: outer.cut || inner.cut, broken: outer.broken || inner.broken };
+  const inner = inflate(outer.bytes, 'gzip', limits);
+  return { bytes: inner.bytes, end: outer.end === 'whole' ? inner.end : outer.end };
 };
 
 /** When a text was cut, its last address is dropped if it may be half of one: half an address is another address. */

@@ -36,6 +36,12 @@ export const comparedPattern = (pattern: string): string => {
   return anchored ? `${literal}$` : literal;
 };
 
+/**
+ * How long a pattern counts when several match: its octets as written, with text outside ASCII as its escapes. An
+ * escape has three, also where it is compared as one character.
+ */
+export const writtenOctets = (pattern: string): number => escapeUnprintable(pattern).length;
+
 /** In a path `*` and `$` are ordinary characters. */
 export const comparedPath = (path: string): string => {
   if (!NEEDS_WORK.test(path)) return path;

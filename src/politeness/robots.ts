@@ -2,10 +2,14 @@
 
 import { isInTrouble, ROBOTS_BYTES_MAX, ROBOTS_RECORD_BYTES_MAX } from '../model/robots.ts';
 import type { RobotsRecord } from '../model/robots.ts';
-import { comparedPath, comparedPattern, matches } from './pattern.ts';
+import { finished } from '../lib/steps.ts';
+import { comparedPath, comparedPattern, matches, writtenOctets } from './pattern.ts';
 
 /** Sitemaps kept of one robots.txt; large sites list some dozens. */
 export const SITEMAPS_MAX = 100;
+
+/** Lines read in one step: a millisecond or two. */
+const LINES_PER_STEP = 1_000;
 
 export interface RobotsRules {
   readonly verdict: RobotsRecord['verdict'];
@@ -43,10 +47,12 @@ interface Gathered {
   named: boolean;
   /** Each rule with the number of the first line that has it. */
   readonly rules: Map<string, number>;
+  /** How long each pattern counts. Rules that differ in spelling alone are equivalent: the longest counts for all. */
+  readonly octets: Map<string, number>;
   delayMs: number | null;
 }
 
-const gathered = (): Gathered => ({ named: false, rules: new Map(), delayMs: null });
+const gathered = (): Gathered => ({ named: false, rules: new Map(), octets: new Map(), delayMs: null });
 
 /**
  * Reduce a robots.txt to what it says to us: the groups that name our product token, merged, or
@@ -55,7 +61,11 @@ const gathered = (): Gathered => ({ named: false, rules: new Map(), delayMs: nul
  * A text of ROBOTS_BYTES_MAX was cut there by whoever read it, so its last line is ignored if it
  * has no end: half a rule is another rule.
  */
-export const parseRobots = (text: string, productToken: string): RobotsRules => {
+export const parseRobots = (text: string, productToken: string): RobotsRules =>
+  finished(parseRobotsInSteps(text, productToken));
+
+/** Reduces a robots.txt piece by piece: whoever runs it may do something else whenever it yields. */
+export function* parseRobotsInSteps(text: string, productToken: string): Generator<void, RobotsRules> {
   const token = agentOf(productToken);
   const ours = gathered();
   const everyones = gathered();
@@ -70,6 +80,7 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
 
   for (const line of linesOf(text)) {
     lineNumber += 1;
+    if (lineNumber % LINES_PER_STEP === 0) yield;
     const read = readLine(line);
     if (read === null) continue;
     const { directive, value } = read;
@@ -90,10 +101,15 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
       case 'allow':
       case 'disallow': {
         inRules = true;
-        const pattern = patternOf(value);
-        if (pattern === '') break;
+        if (value === '') break; // says nothing
+        const written = fromRoot(value);
+        const pattern = comparedPattern(written);
+        const octets = writtenOctets(written);
         const rule = (directive === 'allow' ? '+' : '-') + pattern;
-        for (const group of groups) if (!group.rules.has(rule)) group.rules.set(rule, lineNumber);
+        for (const group of groups) {
+          if (!group.rules.has(rule)) group.rules.set(rule, lineNumber);
+          if (octets > (group.octets.get(pattern) ?? 0)) group.octets.set(pattern, octets);
+        }
         break;
       }
       case 'delay': {
@@ -108,12 +124,16 @@ export const parseRobots = (text: string, productToken: string): RobotsRules => 
     }
   }
 
-  const { rules, delayMs: crawlDelayMs } = ours.named ? ours : everyones;
+  const { rules, octets, delayMs: crawlDelayMs } = ours.named ? ours : everyones;
   if (bytesOf(rules.keys()) > ROBOTS_RECORD_BYTES_MAX)
     return { verdict: 'too-large', rules: '', crawlDelayMs, sitemaps };
-  const reduced = Array.from(rules, ([rule, line]) => `${line}${rule}`).join('\n');
+  const reduced = Array.from(rules, ([rule, line]) => {
+    const pattern = rule.slice(1);
+    const counted = octets.get(pattern)!;
+    return `${line}${counted === pattern.length ? '' : `:${counted}`}${rule}`;
+  }).join('\n');
   return { verdict: reduced === '' ? 'all' : 'rules', rules: reduced, crawlDelayMs, sitemaps };
-};
+}
 
 /** What the rules take, a line each; ASCII only, so characters are bytes. Their numbers are ours and do not count. */
 const bytesOf = (rules: Iterable<string>): number => {
@@ -149,11 +169,8 @@ const agentOf = (value: string): string => {
   return (/^[^\s/(;,*]+/.exec(text)?.[0] ?? '').toLowerCase();
 };
 
-/** A pattern that forgot its slash is meant from the root; an empty one says nothing. */
-const patternOf = (value: string): string => {
-  if (value === '') return '';
-  return comparedPattern(value.startsWith('/') || value.startsWith('*') ? value : `/${value}`);
-};
+/** A pattern that forgot its slash is meant from the root. */
+const fromRoot = (value: string): string => (value.startsWith('/') || value.startsWith('*') ? value : `/${value}`);
 
 /** Seconds, also with a fraction. The ceiling is the pace's to apply; here only what a number can hold. */
 const delayOf = (value: string): number | null => {
@@ -171,7 +188,8 @@ export interface RobotsDecision {
 }
 
 /**
- * The longest rule that matches wins, and allowing wins a tie (RFC 9309, 2.2.2).
+ * The longest rule that matches wins, and allowing wins a tie (RFC 9309, 2.2.2). The length is that of the pattern as
+ * it was written: `%20` has three octets.
  *
  * This runs for every visit on the text of the record: the lines are walked in place, and those too
  * short to change the answer are not matched.
@@ -185,16 +203,18 @@ export const robotsDecision = (record: RobotsRecord, path: string): RobotsDecisi
   const { rules } = record;
   const sought = comparedPath(path);
   let best = ''; // sign and pattern
+  let bestOctets = 0;
   let bestAt = 0;
   for (let at = 0; at < rules.length; ) {
     const newline = rules.indexOf('\n', at);
     const end = newline < 0 ? rules.length : newline;
-    if (end - at >= best.length) {
-      const signAt = signFrom(rules, at);
-      const longer = end - signAt > best.length;
-      const tied = end - signAt === best.length && rules.charCodeAt(signAt) === ALLOWS;
-      if ((longer || tied) && mayMatch(rules, signAt, sought) && matches(rules.slice(signAt + 1, end), sought)) {
+    const signAt = signFrom(rules, at);
+    if (mayMatch(rules, signAt, sought)) {
+      const octets = countedOctets(rules, at, signAt) || end - signAt - 1;
+      const wins = octets > bestOctets || (octets === bestOctets && rules.charCodeAt(signAt) === ALLOWS);
+      if (wins && matches(rules.slice(signAt + 1, end), sought)) {
         best = rules.slice(signAt, end);
+        bestOctets = octets;
         bestAt = at;
       }
     }
@@ -210,7 +230,14 @@ export const robotsDecision = (record: RobotsRecord, path: string): RobotsDecisi
   };
 };
 
-/** Where the sign is, after the digits of the line number: both signs come before digits in ASCII. */
+/** The length that a rule states where it was written in another one, `12:7-/~joe`; 0 where it states none. */
+const countedOctets = (rules: string, at: number, signAt: number): number => {
+  for (let colon = at; colon < signAt; colon += 1)
+    if (rules.charCodeAt(colon) === COLON) return Number(rules.slice(colon + 1, signAt));
+  return 0;
+};
+
+/** Where the sign is, after the line number and length: both signs come before digits and the colon in ASCII. */
 const signFrom = (rules: string, at: number): number => {
   let signAt = at;
   while (rules.charCodeAt(signAt) > SLASH) signAt += 1;
@@ -228,6 +255,7 @@ const mayMatch = (rules: string, signAt: number, path: string): boolean => {
 const DOLLAR = 0x24;
 const STAR = 0x2a;
 const SLASH = 0x2f; // the last before the digits
+const COLON = 0x3a;
 
 /** What a record says on the whole, for a person who looks at many. */
 export const robotsStance = (
@@ -239,8 +267,8 @@ export const robotsStance = (
   return FORBIDS_ALL.test(record.rules) && !ALLOWS_SOME.test(record.rules) ? 'forbids-all' : 'has-rules';
 };
 
-const FORBIDS_ALL = /^\d*-(?:\/|\/?\*+\$?)$/m;
-const ALLOWS_SOME = /^\d*\+/m;
+const FORBIDS_ALL = /^[\d:]*-(?:\/|\/?\*+\$?)$/m;
+const ALLOWS_SOME = /^[\d:]*\+/m;
 
 const ALLOWS = 0x2b; // +
 

@@ -52,6 +52,6 @@ const INFLATED_BYTES_MAX = 512 * 1024 ** 2;
 
 const decoded = ({ head, body }: { head: string; body: Buffer }): string => {
   const fields = readFields(head);
-  const { bytes } = inflate(body, fields['content-encoding'] ?? '', INFLATED_BYTES_MAX);
+  const { bytes } = inflate(body, fields['content-encoding'] ?? '', { bytesMax: INFLATED_BYTES_MAX });
   return decodeBytes({ bytes, contentType: fields['content-type'] ?? '', html: true }).text;
 };

@@ -15,7 +15,7 @@ import { createClock } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
 import { socketsMaxOf } from '../model/settings.ts';
 import type { Visit } from '../model/visit.ts';
-import { decodeText, isText } from '../parse/page.ts';
+import { isText } from '../parse/page.ts';
 import { createScope } from '../url/scope.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
@@ -27,6 +27,7 @@ import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
 import { openThreadLedger } from './noted-requests.ts';
 import { createParsePool } from './parse-pool.ts';
 import { createRequestChain } from './request-chain.ts';
+import { createRobotsReader } from './robots-reader.ts';
 import { createStoreClient } from './store-client.ts';
 import { createVisitTimes } from './visit-times.ts';
 import { openVitals } from './vitals.ts';
@@ -114,7 +115,7 @@ let refused: Crew['refused'] = {};
 /** Parses in this thread. The heart says which page it is, so that one that ends this thread is known afterwards. */
 const openParser = async (): Promise<(job: ParseJob) => Parsed> => {
   const { createPageWork, workOrLost } = await import('./page-work.ts');
-  const work = createPageWork({ ...start, extract: hooks?.extract });
+  const work = createPageWork({ ...start, extract: hooks?.extract, now: clock.now });
   return (job) => {
     heart.busy(job.lease);
     const parsed = workOrLost(work, job);
@@ -148,7 +149,10 @@ const crewOn = (store: Store): Crew =>
     forget: fetcher.forget,
     parse,
     accept: hooks?.accept ?? null,
-    readText: (response) => decodeText(response.headers, response.body),
+    readRobots: createRobotsReader({
+      productToken: start.productToken,
+      elsewhere: parseHere ? null : pool.readRobots,
+    }),
   });
 
 const note = (): void => {

@@ -12,7 +12,12 @@ import { keptLinksOf } from '../url/page-links.ts';
 
 export type PageWork = (job: ParseJob) => Parsed & { kind: 'parsed' };
 
+/** For unpacking one body that is broken or too large: a thousand times what an ordinary one takes. */
+const UNPACK_MS_MAX = 2_000;
+
 export interface PageWorkOptions {
+  /** The time in milliseconds. */
+  readonly now: () => number;
   readonly settings: Pick<Settings, 'keep' | 'bodyBytesMax'> & Partial<Pick<Settings, 'keepLinks'>>;
   readonly productToken: string;
   /** The id of the warcinfo record that archive records name; none without it. */
@@ -30,8 +35,10 @@ export const workOrLost = (work: PageWork, job: ParseJob): Parsed => {
 };
 
 export const createPageWork =
-  ({ settings, productToken, warcinfoId, extract }: PageWorkOptions): PageWork =>
+  ({ settings, productToken, warcinfoId, extract, now }: PageWorkOptions): PageWork =>
   ({ robots, page, read, sitemap }) => {
+    const begun = now();
+    const isLate = (): boolean => now() - begun > UNPACK_MS_MAX;
     let findings: Findings | null = null;
     let cut = false;
     let extracted = '';
@@ -42,6 +49,7 @@ export const createPageWork =
         body: page.body,
         productToken,
         whole: page.truncated === null,
+        isLate,
       }));
     } else if (page && read) {
       const parsed = parsePage({
@@ -51,6 +59,7 @@ export const createPageWork =
         textBytesMax: settings.bodyBytesMax,
         productToken,
         text: settings.keep !== 'none' || extract !== undefined,
+        isLate,
       });
       ({ findings, cut } = parsed);
       if (extract) extracted = extract(toHookPage({ page, findings, source: parsed.source }));

@@ -2,11 +2,18 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Parsed, ParseJob } from '../visit/parts.ts';
+import type { RobotsJob, RobotsRead } from './robots-reader.ts';
 
-/** The result of a job. A visit parses one thing at a time, so its lease names the job. */
+/** What a parse thread is asked to do. */
+export type PoolJob = ParseJob | RobotsJob;
+
+/** What came of a job, which may also be lost. */
+type Done = Parsed | RobotsRead;
+
+/** The result of a job. A visit has one thing at a time parsed or read, so its lease names the job. */
 export interface ParseReply {
   readonly lease: number;
-  readonly parsed: Parsed;
+  readonly done: Done;
 }
 
 /** One being parsed and one ready, per parse thread and fetch thread; more would only fill memory. */
@@ -14,6 +21,7 @@ const JOBS_PER_PARSER = 2;
 
 export interface ParsePool {
   parse(job: ParseJob): Promise<Parsed>;
+  readRobots(job: RobotsJob): Promise<RobotsRead>;
   add(name: string, port: MessagePort): void;
   /** A parse thread died while it worked on the job of that lease: its jobs are lost. */
   remove(name: string, culprit: number): void;
@@ -29,14 +37,14 @@ export interface ParsePool {
 interface Parser {
   readonly name: string;
   readonly port: MessagePort;
-  readonly jobs: Map<number, (parsed: Parsed) => void>;
+  readonly jobs: Map<number, (done: Done) => void>;
 }
 
 /** `onWait` is told of each job that finds no parse thread free. */
 export const createParsePool = (onWait: () => void = () => {}): ParsePool => {
   const parsers: Parser[] = [];
   let last = false;
-  const queue: { job: ParseJob; resolve: (parsed: Parsed) => void }[] = [];
+  const queue: { job: PoolJob; resolve: (done: Done) => void }[] = [];
 
   const pump = (): void => {
     if (last && parsers.length === 0)
@@ -49,24 +57,29 @@ export const createParsePool = (onWait: () => void = () => {}): ParsePool => {
       if (!parser || parser.jobs.size >= JOBS_PER_PARSER) return;
       const { job, resolve } = queue.shift()!;
       parser.jobs.set(job.lease, resolve);
-      parser.port.postMessage(job satisfies ParseJob, bodiesOf(job));
+      if (isRobotsJob(job)) parser.port.postMessage(job satisfies PoolJob);
+      else parser.port.postMessage(job satisfies PoolJob, bodiesOf(job));
     }
   };
 
+  const enqueue = (job: PoolJob): Promise<Done> =>
+    new Promise((resolve) => {
+      queue.push({ job, resolve });
+      pump();
+      if (queue.length > 0) onWait(); // the last in the queue is this one
+    });
+
   return {
-    parse: (job) =>
-      new Promise((resolve) => {
-        queue.push({ job, resolve });
-        pump();
-        if (queue.length > 0) onWait(); // the last in the queue is this one
-      }),
+    // Each kind of job has results of its own kind, or is lost.
+    parse: (job) => enqueue(job) as Promise<Parsed>,
+    readRobots: (job) => enqueue(job) as Promise<RobotsRead>,
     add: (name, port) => {
       const parser: Parser = { name, port, jobs: new Map() };
       parsers.push(parser);
-      port.on('message', ({ lease, parsed }: ParseReply) => {
+      port.on('message', ({ lease, done }: ParseReply) => {
         const resolve = parser.jobs.get(lease);
         parser.jobs.delete(lease);
-        resolve?.(parsed);
+        resolve?.(done);
         pump();
       });
       pump();
@@ -91,6 +104,8 @@ export const createParsePool = (onWait: () => void = () => {}): ParsePool => {
   };
 };
 
-/** Bodies are handed over, not copied. */
+export const isRobotsJob = (job: PoolJob): job is RobotsJob => 'kind' in job;
+
+/** Bodies are handed over, not copied; that of a robots.txt is still needed, for the archive. */
 const bodiesOf = (job: ParseJob): ArrayBuffer[] =>
   [...job.robots, ...(job.page ? [job.page] : [])].flatMap(({ body }) => (body.length > 0 ? [body.buffer] : []));

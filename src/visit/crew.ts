@@ -12,7 +12,7 @@ import { createRecentlyAdmitted } from './recent.ts';
 import { createRouter } from './router.ts';
 import type { Store } from '../contract/store.ts';
 
-export interface CrewOptions extends Pick<VisitParts, 'rules' | 'fetch' | 'forget' | 'parse' | 'readText'> {
+export interface CrewOptions extends Pick<VisitParts, 'rules' | 'fetch' | 'forget' | 'parse' | 'readRobots'> {
   readonly clock: Clock;
   readonly scope: Scope;
   readonly store: Pick<Store, 'admit' | 'settle'>;

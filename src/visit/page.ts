@@ -43,6 +43,8 @@ export const answeredPage = ({ link, tries, exchange, parsed, outcome, redirect,
   detail: exchange.address,
   extracted: parsed.extracted || null,
   tls: exchange.tls ?? '',
+  charset: parsed.findings?.charset ?? '',
+  charset_guessed: parsed.findings?.charsetGuessed ?? false,
 });
 
 const cut = (text: string): string => text.slice(0, FIELD_CHARS_MAX);

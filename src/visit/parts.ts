@@ -8,6 +8,7 @@ import type { Link } from '../model/link.ts';
 import type { RequestContext, RequestKind } from '../model/request.ts';
 import type { RecordGroup, Settlement } from '../model/settlement.ts';
 import type { PaceSettings } from '../politeness/pace.ts';
+import type { RobotsRules } from '../politeness/robots.ts';
 import type { Scope } from '../url/scope.ts';
 import type { Router } from './router.ts';
 
@@ -22,8 +23,8 @@ export interface VisitParts {
   readonly forget: (exchange: Exchange) => void;
   /** Parses a page and makes the archive records of its visit, here or in another thread. Takes the bodies. */
   readonly parse: (job: ParseJob) => Promise<Parsed>;
-  /** The text of a robots.txt. */
-  readonly readText: (response: Answered) => string;
+  /** What a robots.txt says to us, read here or in another thread; null when it cannot be read. Leaves the body. */
+  readonly readRobots: (response: Answered, lease: number) => Promise<RobotsRules | null>;
   /** Resolves when the links are in the store. */
   readonly admit: (links: readonly Link[]) => Promise<void>;
   /** Resolves when the settlement is in the store. */

@@ -3,7 +3,7 @@
 import type { Answered, Exchange, Failed } from '../model/exchange.ts';
 import type { RequestContext } from '../model/request.ts';
 import { ROBOTS_BYTES_MAX, ROBOTS_REDIRECTS_MAX, ROBOTS_TTL_MS, type RobotsRecord } from '../model/robots.ts';
-import { parseRobots, robotsVerdict } from '../politeness/robots.ts';
+import { robotsVerdict } from '../politeness/robots.ts';
 import { canonicalize } from '../url/canonical.ts';
 import { readLocation } from '../url/location.ts';
 import type { VisitParts } from './parts.ts';
@@ -67,11 +67,10 @@ export const requestRobots = async (
       case 'allow':
         return allowAll();
       case 'read': {
-        const { verdict, rules, crawlDelayMs, sitemaps } = parseRobots(
-          parts.readText(exchange),
-          parts.rules.productToken,
-        );
-        return known({ verdict, rules, crawlDelayMs }, sitemaps);
+        const read = await parts.readRobots(exchange, context.lease);
+        if (read === null) return { kind: 'trouble', last: exchange, responses };
+        const { sitemaps, ...verdict } = read;
+        return known(verdict, sitemaps);
       }
       case 'follow': {
         const target = canonicalize(readLocation(exchange.headers.location ?? ''), url);

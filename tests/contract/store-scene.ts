@@ -168,6 +168,8 @@ export const pageOf = (visit: Visit, changes: Partial<Page> = {}): Page => ({
   detail: '192.0.2.7',
   extracted: '{"name":"«ünï»"}',
   tls: 'unverified',
+  charset: 'windows-1251',
+  charset_guessed: true,
   ...changes,
 });
 

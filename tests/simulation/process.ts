@@ -10,6 +10,7 @@ import { visit } from '../../src/visit/visit.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { ROBOTS_REDIRECTS_MAX } from '../../src/model/robots.ts';
+import { parseRobots } from '../../src/politeness/robots.ts';
 import { canonicalize } from '../../src/url/canonical.ts';
 import { createScope } from '../../src/url/scope.ts';
 import { siteOf } from '../../src/url/site.ts';
@@ -119,6 +120,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
               title: '',
               language: '',
               charset: '',
+              charsetGuessed: false,
               base: page.url,
               hrefs,
               sitemaps,
@@ -217,7 +219,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
         if (exchange.kind === 'answered') count('bodies', -1);
       },
       parse: (job) => counted('jobs', 1, settings.parsers === 0 ? parseHere(job) : mine(parseInThread(job))),
-      readText: (answer) => robotsText(web, answer.url),
+      readRobots: async (answer) => parseRobots(robotsText(web, answer.url), 'gossamer'),
     });
     const abort = new AbortController();
     const shards = Array.from({ length: settings.shards }, (_, shard) => shard);

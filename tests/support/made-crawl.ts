@@ -151,6 +151,8 @@ export const settlementOf = (visit: Visit, keep: Keep, { pad = '', links = 0 }: 
       detail: '',
       extracted: null,
       tls: '',
+      charset: page ? 'utf-8' : '',
+      charset_guessed: false,
     },
   };
 };

@@ -112,8 +112,8 @@ const quoted = (read: readonly ArchivedRobots[]): RobotsQuoted => {
   };
 };
 
-/** `12-/private/` as it stands in robots.txt. */
+/** `12-/private/`, or `12:9-/~private/` with the length that counts, as it stands in robots.txt. */
 const ruleLine = (rule: string): string => {
-  const [, line = '', sign, pattern = ''] = /^(\d*)([+-])(.*)$/.exec(rule) ?? [];
+  const [, line = '', sign, pattern = ''] = /^(\d*)(?::\d+)?([+-])(.*)$/.exec(rule) ?? [];
   return `${sign === '+' ? 'Allow' : 'Disallow'}: ${pattern}${line === '' ? '' : `   (line ${line})`}`;
 };

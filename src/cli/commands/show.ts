@@ -75,6 +75,7 @@ const describe = (page: PageRow): string => {
       page.status === null ? '' : `${writeBytes(page.bytes)}${page.truncated ? ` (truncated: ${page.truncated})` : ''}`,
     ],
     ['title', page.title],
+    ['charset', `${page.charset}${page.charset_guessed ? ' (guessed)' : ''}`],
     ['language', page.language],
     ['redirect', page.redirect],
     ['digest', page.digest],

@@ -31,7 +31,9 @@ export const moveLink = (session: Session, to: Destination, waiting: Waiting): v
   tally[counterOf(queue.state)] -= queue.waiting;
   tally[counterOf(state)] += queue.waiting + 1;
   tally.sitesParked += Number(state === SITE_STATE.parked) - Number(queue.state === SITE_STATE.parked);
-  if (state === SITE_STATE.waiting) noteDue(session, queue.shard, takesOver ? to.pace.dueAt : queue.due_at);
+  // What was known of the shard may have been this queue: the next claim looks.
+  if (known && takesOver) session.notBefore[queue.shard] = -Infinity;
+  else if (state === SITE_STATE.waiting) noteDue(session, queue.shard, takesOver ? to.pace.dueAt : queue.due_at);
 };
 
 /** It is no new site, so it is not counted as one. */

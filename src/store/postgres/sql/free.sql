@@ -13,9 +13,10 @@ BEGIN
     FROM @crawl.site k WHERE k.id = ANY (_ids) AND @crawl.tries_of(k.leased) < @claims_max;
   PERFORM @crawl.put_first(back, texts);
   INSERT INTO @crawl.page (member, site, url, outcome, time, duration_ms, content_type, bytes, title, language,
-      redirect, digest, truncated, noindex, depth, via, tries, robots, detail, tls)
+      redirect, digest, truncated, noindex, depth, via, tries, robots, detail, tls, charset,
+      charset_guessed)
     SELECT m.id, k.id, @crawl.url_of(k.leased), 'gave-up', coalesce(_at, k.until), 0, '', 0, '', '',
-      '', '', '', false, @crawl.depth_of(k.leased), k.leased_via, @crawl.tries_of(k.leased), '', '', ''
+      '', '', '', false, @crawl.depth_of(k.leased), k.leased_via, @crawl.tries_of(k.leased), '', '', '', '', false
     FROM @crawl.member m CROSS JOIN @crawl.site k
     WHERE m.name = _member AND k.id = ANY (_ids) AND @crawl.tries_of(k.leased) >= @claims_max;
   UPDATE @crawl.site k SET state = CASE WHEN k.waiting > 0 THEN @waiting ELSE @idle END,
