@@ -123,6 +123,10 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
       unvisited(parts, state, state.robots!.verdict === 'too-large' ? 'robots-too-large' : 'robots-denied'),
     );
 
+  // Who names a delay means it from the first request on; where none is named, robots.txt and its page are one visit.
+  if (state.learned && (state.learned.crawlDelayMs ?? 0) > 0)
+    return recordsOnly(parts, state, { ...unvisitedYet(state), fate: 'returned' });
+
   const restMs = Math.max(parts.rules.pace.delayMs, state.visit.pace.delayMs, state.robots!.crawlDelayMs ?? 0);
   const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
   const wantsBody = (status: number, headers: Readonly<Record<string, string>>): boolean =>
@@ -325,16 +329,22 @@ const lost = (
   };
 };
 
+/** What a visit learned of the site's pace that has asked for nothing but robots.txt. */
+const unvisitedYet = ({ robotsResponses }: VisitState): Pick<End, 'event'> => {
+  const last = robotsResponses.at(-1);
+  return {
+    event: last
+      ? { kind: 'answered', at: last.answeredAt, responseMs: last.answeredAt - last.startedAt }
+      : { kind: 'no-request' },
+  };
+};
+
 /** A link that is settled without a request of its own. */
 const unvisited = (parts: VisitParts, state: VisitState, outcome: OutcomeName): End => {
   const { link, tries } = state.visit;
-  const last = state.robotsResponses.at(-1);
-  const event: PaceEvent = last
-    ? { kind: 'answered', at: last.answeredAt, responseMs: last.answeredAt - last.startedAt }
-    : { kind: 'no-request' };
   return {
+    ...unvisitedYet(state),
     fate: 'settled',
-    event,
     page: unansweredPage({ link, tries, outcome, at: parts.clock.now(), robots: state.rule }),
   };
 };

@@ -111,6 +111,12 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'the first page does not wait for the Crawl-delay that robots.txt has just named',
+    edits: [
+      edit('visit/visit.ts', '(state.learned.crawlDelayMs ?? 0) > 0', '(state.learned.crawlDelayMs ?? 0) > 1e12'),
+    ],
+  },
+  {
     name: 'failures count though this machine is cut off',
     fault: 'machine-cut-off',
     edits: [edit('visit/reach.ts', '? { ...exchange, unsure: true } : exchange', '? exchange : exchange')],

@@ -140,7 +140,8 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
           };
           if (!isRobots || !robotsKnown) return;
           record.robotsAt.set(new URL(url).origin, endedAt);
-          record.afterRobots = true;
+          // Its page is part of the visit, unless it names a delay.
+          record.afterRobots = (web.siteNamed(site).robots?.crawlDelayMs ?? 0) === 0;
         },
         dropped: () => void end(),
       };

@@ -54,7 +54,7 @@ const kindsOf = (byKind: SiteTally['byKind']): string =>
 type ByKind = Partial<Record<ViolationKind, number>>;
 
 const paceLines = ({ gaps, shortestGapMs, medianGapMs, required, delaysMs }: SiteTally, byKind: ByKind): string[] => {
-  const set = `The crawler is set to leave at least ${[...delaysMs].map(exactly).join(', and at other times ')} between the starts of two visits to a site, and longer where a Crawl-delay or a slow response asks for it.`;
+  const set = `The crawler is set to leave at least ${[...delaysMs].map(exactly).join(', and at other times ')} between the starts of two visits to a site, and longer where a Crawl-delay or a slow response asks for it. A robots.txt that names no Crawl-delay and the page that is requested right after it are one visit.`;
   if (gaps === 0 || !required) return [set, 'There was one visit only, so there is no time between visits to report.'];
   const early = byKind.gap ?? 0;
   const overlaps = byKind.overlap ?? 0;
