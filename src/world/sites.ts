@@ -19,8 +19,12 @@ export interface Site {
   /** Counts the sites that can carry curios; -1 for those that cannot. */
   readonly ordinal: number;
   readonly seeded: boolean;
+  /** A host of the site that resets every connection; empty when it has none. */
+  readonly deadHost: string;
 }
 
+/** Of the sites that can carry curios, every so many have a host that is dead. */
+const DEAD_HOST_EVERY = 6;
 /** Every fourth site is a seed; the three after it are linked from its front page only. */
 export const SEED_EVERY = 4;
 
@@ -108,6 +112,7 @@ export const makeSites = (plan: WorldPlan): readonly Site[] => {
   return indices.map((index) => {
     const trait = traits[index] as Trait;
     const name = nameOf(plan, index);
+    const ordinal = plan.oddities && !TRAITS[trait].bare ? carriers++ : -1;
     return {
       index,
       name,
@@ -115,8 +120,9 @@ export const makeSites = (plan: WorldPlan): readonly Site[] => {
       scheme: schemeOf(plan, index, trait),
       trait,
       pages: sizes[index] as number,
-      ordinal: plan.oddities && !TRAITS[trait].bare ? carriers++ : -1,
+      ordinal,
       seeded: isSeeded(index),
+      deadHost: ordinal >= 0 && ordinal % DEAD_HOST_EVERY === 1 ? `old.${name}` : '',
     };
   });
 };

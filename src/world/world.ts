@@ -7,6 +7,7 @@
  * | seeds | every fourth site; the three after it are linked from its front page and nowhere else |
  * | articles | a tree from the front page, with cross links; two of three leaves have one in-link in all |
  * | traits | what is odd about a whole site: `traits.ts` |
+ * | dead hosts | `old.` of some sites resets every connection, and one that speaks http alone is linked over https; these links stand before all others |
  * | curios | what is odd about a page: `/curios/<name>`, linked from the front page of some sites |
  *
  * `oddities()` lists traits and curios with a sentence each.
@@ -69,7 +70,11 @@ export const createWorld = (plan: WorldPlan): World => {
   const prose = makeProse(plan.seed);
   const maker = plan.shape === 'plain' ? null : createPageMaker(plan.shape, plan);
   const carriers = sites.filter((site) => site.ordinal >= 0).length;
-  const byHost = new Map(sites.flatMap((site) => site.hosts.map((host) => [host, site] as const)));
+  const byHost = new Map(
+    sites.flatMap((site) =>
+      [...site.hosts, ...(site.deadHost ? [site.deadHost] : [])].map((host) => [host, site] as const),
+    ),
+  );
   const hub = originOf(sites[0] as Site);
 
   const placeOf = (site: Site, name: string): Place => ({
@@ -103,6 +108,16 @@ export const createWorld = (plan: WorldPlan): World => {
     return links;
   };
 
+  /** Links to origins of the site that never answer. */
+  const deadLinks = ({ deadHost, scheme, hosts }: Site): HrefLink[] =>
+    deadHost === ''
+      ? []
+      : [
+          `http://${deadHost}/a`,
+          `http://${deadHost}/b`,
+          ...(scheme === 'http' && plan.https ? [`https://${hosts[0]}/only-http`] : []),
+        ].map((url) => anchor(url, `formerly at ${url}`));
+
   const articleSheet = (site: Site, number: number): Sheet => {
     const key = articleKey(plan, site, number);
     if (maker) {
@@ -112,7 +127,10 @@ export const createWorld = (plan: WorldPlan): World => {
       return maker.sheet({ key, title: titleFor(key), links, drawn });
     }
     const links = articleLinks(plan, sites, { site, number });
-    if (number === 0) links.push(...frontLinks(site));
+    if (number === 0) {
+      links.unshift(...deadLinks(site));
+      links.push(...frontLinks(site));
+    }
     const bytes = plan.pageBytes * (0.5 + diceFor(key)(1_000) / 1_000);
     const sheet = htmlSheet({ key, title: titleFor(key), site: site.name, links, bytes }, prose);
     if (site.trait === 'slow') return { ...sheet, delivery: 'slow' };
@@ -157,7 +175,8 @@ export const createWorld = (plan: WorldPlan): World => {
     const { scheme, host, path } = request;
     const site = byHost.get(host);
     if (!site) return notFound(host);
-    if (site.trait === 'all-reset' || (scheme === 'https' && refusesTls(host))) return brokenSheet('reset');
+    if (site.trait === 'all-reset' || host === site.deadHost || (scheme === 'https' && refusesTls(host)))
+      return brokenSheet('reset');
     if (scheme !== site.scheme) return redirectTo(`${site.scheme}://${host}${path}`);
     const robots = robotsOf(site, request);
     if (robots) return robots;

@@ -8,7 +8,7 @@ import { csv, jsonLines } from '../../results/export/text.ts';
 import { writeCount, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
-import { originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
+import { isOriginQueue, originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
 import { print, printForeign, printText, readCount, readFormat, type Format } from '../listing.ts';
@@ -41,9 +41,10 @@ export const sitesCommand: Command = {
     const query = queryOf(read, format);
     return withCrawl(dir, async (crawl) => {
       const listed = format === 'table' ? await printTable(crawl, query) : await printRows(crawl, query, format);
-      const known = query.limit === undefined || listed < query.limit ? listed : await knownSites(crawl, query);
+      const isAll = query.limit === undefined || listed.sites + listed.origins < query.limit;
+      const known = isAll ? listed.sites : await knownSites(crawl, query);
       if (format === 'table') await print(closing(query, listed, known));
-      else if (known > listed) console.error(closing(query, listed, known)); // the output is for a program
+      else if (known > listed.sites) console.error(closing(query, listed, known)); // the output is for a program
       return 0;
     });
   },
@@ -53,9 +54,18 @@ export const sitesCommand: Command = {
 const knownSites = async (crawl: StoredCrawl, { search }: SiteQuery): Promise<number> => {
   if (search === undefined) return (await crawl.census()).sites.known;
   let known = 0;
-  for await (const _ of crawl.sites({ search })) known++;
+  for await (const { site } of crawl.sites({ search })) if (!isOriginQueue(site)) known++;
   return known;
 };
+
+/** How many lines there were: sites, and origins that could not be reached. */
+interface Listed {
+  sites: number;
+  origins: number;
+}
+
+const count = (listed: Listed, { view }: SiteRow): void =>
+  void listed[isOriginQueue(view.site) ? 'origins' : 'sites']++;
 
 const queryOf = (read: Read, format: Format): SiteQuery => {
   const given = read.values.get('sort')?.[0];
@@ -80,13 +90,16 @@ const queryOf = (read: Read, format: Format): SiteQuery => {
 const asNamed = (text: string): string =>
   /^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : domainToASCII(text) || text;
 
-const closing = ({ search, sort, limit }: SiteQuery, listed: number, known: number): string => {
+const closing = ({ search, sort, limit }: SiteQuery, { sites: listed, origins }: Listed, known: number): string => {
   const such = search === undefined ? '' : ` with "${search}" in their name`;
-  if (known === 0) return search === undefined ? 'no site is known yet' : `no site has "${search}" in its name`;
+  if (known === 0 && origins === 0)
+    return search === undefined ? 'no site is known yet' : `no site has "${search}" in its name`;
   const order = sort === undefined ? '' : `, ${SITE_SORTS[sort]}`;
-  if (known <= listed) return dim(`${writeCount(listed)} ${listed === 1 ? 'site' : 'sites'}${such}${order}`);
+  const troubled =
+    origins === 0 ? '' : ` and ${writeCount(origins)} ${origins === 1 ? 'origin' : 'origins'} in trouble`;
+  if (known <= listed) return dim(`${writeCount(listed)} ${listed === 1 ? 'site' : 'sites'}${troubled}${such}${order}`);
   return dim(
-    `${writeCount(listed)} of ${writeCount(known)} sites${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`,
+    `${writeCount(listed)} of ${writeCount(known)} sites${troubled}${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`,
   );
 };
 
@@ -129,10 +142,14 @@ const GAP = '  ';
 /** A name is not cut below this, however narrow the terminal is. */
 const NAME_CHARS_LEAST = 16;
 
-const printTable = async (crawl: StoredCrawl, query: SiteQuery): Promise<number> => {
+const printTable = async (crawl: StoredCrawl, query: SiteQuery): Promise<Listed> => {
   const rows: string[][] = [];
-  for await (const row of siteRows(crawl, query)) rows.push(TABLE.map(([, text]) => visible(text(row))));
-  if (rows.length === 0) return 0;
+  const listed = { sites: 0, origins: 0 };
+  for await (const row of siteRows(crawl, query)) {
+    count(listed, row);
+    rows.push(TABLE.map(([, text]) => visible(text(row))));
+  }
+  if (rows.length === 0) return listed;
   const widths = TABLE.map(([title], i) =>
     rows.reduce((width, texts) => Math.max(width, texts[i]!.length), title.length),
   );
@@ -148,7 +165,7 @@ const printTable = async (crawl: StoredCrawl, query: SiteQuery): Promise<number>
       .trimEnd();
   await print(bold(line(TABLE.map(([title]) => title))));
   for (const texts of rows) await print(line(texts));
-  return rows.length;
+  return listed;
 };
 
 /** The end of a name says more than its beginning. */
@@ -212,13 +229,13 @@ const SITE_TABLE: readonly Column<SiteRow>[] = [
   },
 ];
 
-const printRows = async (crawl: StoredCrawl, query: SiteQuery, format: 'jsonl' | 'csv'): Promise<number> => {
+const printRows = async (crawl: StoredCrawl, query: SiteQuery, format: 'jsonl' | 'csv'): Promise<Listed> => {
   const text = format === 'csv' ? csv : jsonLines;
-  let listed = 0;
+  const listed = { sites: 0, origins: 0 };
   await printText(text.head(SITE_TABLE));
   for await (const row of siteRows(crawl, query)) {
     await printForeign(text.line(SITE_TABLE, row));
-    listed += 1;
+    count(listed, row);
   }
   return listed;
 };
