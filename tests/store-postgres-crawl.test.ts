@@ -111,8 +111,10 @@ test('postgres: a page whose call ended after a later one is given to whoever fo
     try {
       await late.query("BEGIN; SELECT gossamer_here.fence('a', 1)");
       await late.query(`INSERT INTO gossamer_here.page (member, site, url, outcome, time, duration_ms, content_type, bytes,
-          title, language, redirect, digest, truncated, noindex, depth, via, tries, robots, detail)
-        SELECT 1, id, 'https://late.example/', 'fetched', 0, 0, '', 0, '', '', '', '', '', false, 0, '', 1, '', ''
+          title, language, redirect, digest, truncated, noindex, depth, via, tries, robots, detail, tls,
+          charset, charset_guessed)
+        SELECT 1, id, 'https://late.example/', 'fetched', 0, 0, '', 0, '', '', '', '', '', false, 0, '', 1, '', '', '',
+          '', false
         FROM gossamer_here.site LIMIT 1`);
       await b.store.settle([settlementOf(last)]);
       const following = (async () => {

@@ -10,13 +10,16 @@ const COLUMNS = 80;
 /** Where descriptions begin. */
 const MARGIN = 28;
 
+/** The one of a second Ctrl-C goes without saying; docs/reference/exit-codes.md has it. */
+const { 130: _, ...EXIT_CODES_SHOWN } = EXIT_CODES;
+
 export const overviewOf = (commands: readonly Command[]): string =>
   [
     `gossamer ${VERSION}: a polite web crawler that loses nothing`,
     'Start here: gossamer crawl seeds.txt --email you@example.org',
     'Usage: gossamer <command> [flags]        gossamer <command> --help says more',
     ...commands.map((command) => `  ${command.name.padEnd(12)}${briefOf(command)}`),
-    ...Object.entries(EXIT_CODES).map(
+    ...Object.entries(EXIT_CODES_SHOWN).map(
       ([code, says], i) => `${(i === 0 ? 'Exit codes:' : '').padEnd(12)}${code.padEnd(4)} ${firstClause(says)}`,
     ),
   ].join('\n');

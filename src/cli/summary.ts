@@ -53,6 +53,9 @@ const notVisited = ({ reason, census }: RunEnd): string => {
   ].join('');
 };
 
+/** Causes that this machine may be to blame for. */
+const UNREACHED: ReadonlySet<string> = new Set<FailureCause>(['no-name', 'dns', 'refused', 'connect-timeout']);
+
 const seedLines = ({ parkedSeeds, census }: RunEnd): string[] => {
   if (!parkedSeeds) return [];
   const nothing = 'nothing answered in the whole crawl: check the network and the name servers of this machine';
@@ -65,7 +68,7 @@ const seedLines = ({ parkedSeeds, census }: RunEnd): string[] => {
         `    ${visible(origin)}: ${cause in FAILURES ? FAILURES[cause as FailureCause] : `it answered ${cause}`}`,
     ),
     ...(more > 0 ? [`    and ${writeCount(more)} more: gossamer sites with --sort failures lists them`] : []),
-    ...(census?.pages === 0 ? [`  ${nothing}`] : []),
+    ...(census?.pages === 0 && named.every(({ cause }) => UNREACHED.has(cause)) ? [`  ${nothing}`] : []),
   ];
 };
 

@@ -143,7 +143,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: 'TIME',
     fallback: 10_000,
     least: 0,
-    says: 'first wait after a failure; doubles with each, up to 1h for an origin that cannot be reached, 5m where a page failed',
+    says: 'first wait after a failure; doubles with each, up to 1h, or 5m after a page',
   },
   parkAfter: {
     flag: 'park-after',
@@ -151,7 +151,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: 'N',
     fallback: 6,
     least: 1,
-    says: 'failures in a row after which an origin that cannot be reached is parked; three times as many where only its pages fail',
+    says: 'failures in a row that park an origin; of pages alone, three times as many',
   },
   fetchers: {
     flag: 'fetchers',

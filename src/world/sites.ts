@@ -23,7 +23,7 @@ export interface Site {
   readonly deadHost: string;
 }
 
-/** Of the sites that can carry curios, every so many have a host that is dead. */
+/** One in so many of the sites that can carry curios has a host that is dead. */
 const DEAD_HOST_EVERY = 6;
 /** Every fourth site is a seed; the three after it are linked from its front page only. */
 export const SEED_EVERY = 4;

@@ -253,8 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a batch is answered before it is committed',
-    seed: 27,
-    fault: 'process-dies',
+    fault: 'store-fails-before',
     edits: [
       edit(
         'lib/group.ts',

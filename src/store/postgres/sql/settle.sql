@@ -5,8 +5,8 @@
 -- _returned                 sites whose link goes back to the head
 -- _site to _failures        the settlements, an array for each of their parts; _answered is 1 or 0
 -- _pages, _robots, _counted as keep_pages, keep_robots and tell take them
--- _moves                    links that go to another queue (fate `moved`), or null; objects: site, the id, name and shard
---                           of the queue, first, parked, isNews and the parts of its pace
+-- _moves                    links that go to another queue (fate `moved`), or null; objects: site, the id, name and
+--                           shard of the queue, first, parked, isNews and the parts of its pace
 CREATE FUNCTION @crawl.settle(_member text, _run bigint, _batch bigint, _file text, _bytes bigint, _archived bigint,
   _returned bigint[], _site bigint[], _lease bigint[], _fate text[], _parked boolean[], _answered int[],
   _due_at float8[], _delay float8[], _crawl_delay float8[], _response float8[], _failures int[],

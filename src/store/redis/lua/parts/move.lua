@@ -1,6 +1,6 @@
 -- Puts a link whose visit has ended into another queue of its site. `to`: queue, 1 if to its head, dueAt, delay, crawl
--- delay, response time, failures, 1 if parked, 1 if that is news for a queue that is there already. A queue that is made
--- is no new site: it is on the list of sites, but not counted as one.
+-- delay, response time, failures, 1 if parked, 1 if that is news for a queue that is there already. A queue that is
+-- made is no new site: it is on the list of sites, but not counted as one.
 -- uses: counters queue
 local COUNTER = { [PARKED] = 'parked', [HELD] = 'held' }
 local function moveLink(to, element)
