@@ -29,18 +29,24 @@ interface Search {
   readonly found: string[];
 }
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '1' },
-    only: { type: 'string' },
-    seed: { type: 'string' },
-    against: { type: 'boolean', default: false },
-  },
-});
 const refuse = (why: string): never => {
   console.error(`fuzz: ${why}`);
   process.exit(2);
 };
+const readFlags = () => {
+  try {
+    const options = {
+      minutes: { type: 'string', default: '1' },
+      only: { type: 'string' },
+      seed: { type: 'string' },
+      against: { type: 'boolean', default: false },
+    } as const;
+    return parseArgs({ options }).values;
+  } catch {
+    return refuse(`npm run fuzz -- [--minutes N] [--only ${Object.keys(PARTS).join(',')}] [--seed N] [--against]`);
+  }
+};
+const values = readFlags();
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) refuse(`--minutes ${values.minutes} is not a number of minutes`);
 const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);

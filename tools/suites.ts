@@ -1,6 +1,6 @@
 /** `npm run suites -- <folder>`: runs public suites that lie in the folder. Exit code 1: something failed. */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { encodings, tokenizer, trees } from './suites/html5lib.ts';
 import { llhttp } from './suites/llhttp.ts';
@@ -13,7 +13,7 @@ const SUITES: readonly Suite[] = [tokenizer, trees, encodings, urls, hosts, lega
 const SHOWN_MAX = 10;
 
 const [folder, ...rest] = process.argv.slice(2);
-if (folder === undefined || rest.length > 0) {
+if (folder === undefined || rest.length > 0 || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
   console.error('name a folder with checkouts of public suites: npm run suites -- <folder>');
   process.exit(2);
 }
