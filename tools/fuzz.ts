@@ -43,7 +43,7 @@ const readFlags = () => {
     } as const;
     return parseArgs({ options }).values;
   } catch {
-    return refuse(`npm run fuzz -- [--minutes N] [--only ${Object.keys(PARTS).join(',')}] [--seed N] [--against]`);
+    return refuse(`npm run fuzz -- [--minutes N] [--only ${PARTS.map(({ name }) => name).join(',')}] [--seed N] [--against]`);
   }
 };
 const values = readFlags();
