@@ -26,7 +26,7 @@ import { isOriginQueue } from '../url/origin-queue.ts';
 import { judgeLink } from '../url/scope.ts';
 import { unansweredPage } from '../model/unanswered-page.ts';
 import { untilDeadline } from './deadline.ts';
-import { answeredPage } from './page.ts';
+import { answeredPage, outcomeOf } from './page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
 import { isUnreachable, requestRobots } from './robots-request.ts';
 import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
@@ -40,6 +40,8 @@ const KEEP_WITHIN_MS = 2_000;
 interface VisitState {
   readonly visit: Visit;
   readonly signal: AbortSignal;
+  /** What is not routed by then is left: the link waits again. */
+  readonly stop: AbortSignal;
   /** The rules in force; null until they are known. */
   robots: RobotsRecord | null;
   /** What this visit learned of the origin, if that is to be kept. */
@@ -78,6 +80,7 @@ export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal)
   const state: VisitState = {
     visit: leased,
     signal,
+    stop,
     robots: leased.robots,
     learned: null,
     robotsResponses: [],
@@ -113,7 +116,10 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
     return { fate: 'returned', event: { kind: 'no-request' }, to: asideOf(state.visit, known, false) };
   const trouble = await learnRobots(parts, state, address);
   if (trouble) return trouble;
-  state.sitemaps = namedSitemaps(parts, link, { origin: address.origin, named: state.sitemapLines });
+  const { origin } = address;
+  const sitemaps = await namedSitemaps(parts, link, { origin, named: state.sitemapLines, stop: state.stop });
+  if (!sitemaps) return cutShort(state);
+  state.sitemaps = sitemaps;
   const { allowed, rule } = robotsDecision(state.robots!, address.path);
   state.rule = rule;
   if (!allowed)
@@ -287,16 +293,12 @@ const answered = async (parts: VisitParts, state: VisitState, exchange: Answered
     outcome: outcome === 'redirected' && !target ? 'redirect-loop' : outcome,
     redirect: target?.url ?? (status >= 300 && status < 400 ? (exchange.headers.location ?? '') : ''),
   });
-  const links = target?.link ? [target.link] : findings ? await routed(parts, link, findings) : [];
-  return { fate: 'settled', event, page, links, records: parsed.records };
-};
-
-const outcomeOf = (parts: VisitParts, link: Link, exchange: Answered): OutcomeName => {
-  const { status, headers } = exchange;
-  if (status >= 200 && status < 300) return isRead(parts, link, exchange) ? 'fetched' : 'body-skipped';
-  if (status >= 300 && status < 400) return headers.location === undefined ? 'odd-status' : 'redirected';
-  if (status >= 400 && status < 500) return 'client-error';
-  return status >= 500 && status < 600 ? 'server-error' : 'odd-status';
+  const links = target?.link
+    ? [target.link]
+    : findings
+      ? await routed(parts, { link, findings, stop: state.stop })
+      : [];
+  return links ? { fate: 'settled', event, page, links, records: parsed.records } : { fate: 'returned', event };
 };
 
 /** Where a redirect leads: its target, and the link to follow if it is wanted. Null when it leads nowhere. */
@@ -325,16 +327,26 @@ const lost = (
   };
 };
 
+/** Stopped between the robots.txt and the page. The rules are not kept: the next visit reads their sitemaps again. */
+const cutShort = (state: VisitState): End => {
+  state.learned = null;
+  return { fate: 'returned', event: robotsEvent(state) };
+};
+
+/** What the site's clock is set by when only the robots.txt was requested, or nothing. */
+const robotsEvent = ({ robotsResponses }: VisitState): PaceEvent => {
+  const last = robotsResponses.at(-1);
+  return last
+    ? { kind: 'answered', at: last.answeredAt, responseMs: last.answeredAt - last.startedAt }
+    : { kind: 'no-request' };
+};
+
 /** A link that is settled without a request of its own. */
 const unvisited = (parts: VisitParts, state: VisitState, outcome: OutcomeName): End => {
   const { link, tries } = state.visit;
-  const last = state.robotsResponses.at(-1);
-  const event: PaceEvent = last
-    ? { kind: 'answered', at: last.answeredAt, responseMs: last.answeredAt - last.startedAt }
-    : { kind: 'no-request' };
   return {
     fate: 'settled',
-    event,
+    event: robotsEvent(state),
     page: unansweredPage({ link, tries, outcome, at: parts.clock.now(), robots: state.rule }),
   };
 };
