@@ -28,7 +28,7 @@ import { VERSION } from '../folder/version.ts';
 /** How often the state of the crawl is looked at. */
 const LOOK_MS = 250;
 /** What visits under way get to end when --max-duration is over; then they are cut off, and their links wait again. */
-const OVERTIME_MS = 1_000;
+const OVERTIME_MS = 500;
 
 export type EndReason =
   | 'finished'
