@@ -1,6 +1,6 @@
 /** How a database file is opened by those who only read it. */
 
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -16,11 +16,13 @@ export const openReadOnly = (path: string): DatabaseSync => {
 };
 
 /**
- * Nobody has it open and all of it is in its one file: whoever writes has these two files beside it, and whoever was
- * killed left them. Only asked where this user can make none.
+ * Nobody has it open and all of it is in its one file: whoever writes has a -shm beside it, and a -wal with what is not
+ * in it yet; whoever is killed leaves both. Only asked where this user can make neither.
  */
 const isAtRest = (path: string): boolean =>
-  !canWrite(dirname(path)) && !existsSync(`${path}-wal`) && !existsSync(`${path}-shm`);
+  !canWrite(dirname(path)) &&
+  !existsSync(`${path}-shm`) &&
+  (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
 const canWrite = (dir: string): boolean => {
   try {

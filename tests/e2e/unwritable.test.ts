@@ -56,6 +56,7 @@ test('on a disk that cannot be written a crawl at rest can be read, and what mus
     cpSync(whole, join(disk, 'locked'), { recursive: true });
     assertCode(await runBinary(['verify', join(disk, 'locked')]), 0); // leaves a lock file behind
     copyWithLog(whole, join(disk, 'killed'));
+    writeFileSync(join(dir, 'crawl.db-wal'), ''); // as those leave it who only read
     await sealDisk(disk);
     assertSentence(await runBinary(['crawl', '--dir', join(disk, 'new'), ...NEW]), 2, /choose another --dir/);
     assertSentence(await runBinary(['crawl', '--dir', disk, ...NEW]), 2, /choose another --dir|writable/);
@@ -91,6 +92,7 @@ test('a user who may not read a crawl is told so, not that there is none', async
   if (process.geteuid?.() !== 0 || findProgram('setpriv') === null) return t.skip('needs root and setpriv');
   const dir = join(home, 'private');
   cpSync(whole, dir, { recursive: true });
+  for (const left of ['crawl.db-shm', 'crawl.db-wal']) rmSync(join(dir, left), { force: true }); // by those who read it
   chmodSync(home, 0o755);
   chmodSync(dir, 0o700);
   const command = ['setpriv', `--reuid=${NOBODY}`, '--clear-groups', process.execPath, GOSSAMER];
