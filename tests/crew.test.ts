@@ -49,11 +49,11 @@ test('a link that the store had no room for is sent to it again when a later pag
   });
   const page = link('a.example/');
   const found = linking('/1', '/2', '/3', 'https://b.example/');
-  await parts.admit(parts.router.route(page, found));
+  await parts.admit((await parts.router.route(page, found))!);
   assert.equal((await store.census()).forgotten, 1);
   const { visits } = await store.claim(ask());
   await store.settle(visits.map((visit) => settlementOf(visit)));
-  const again = parts.router.route(page, found);
+  const again = (await parts.router.route(page, found))!;
   assert.ok(again.some(({ url }) => url === 'https://a.example/3'));
   assert.ok(!again.some(({ url }) => url === 'https://b.example/'));
   await parts.admit(again);

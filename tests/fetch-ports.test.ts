@@ -13,6 +13,7 @@ import type { VisitParts } from '../src/visit/parts.ts';
 import { createRecentlyAdmitted } from '../src/visit/recent.ts';
 import { requestRobots } from '../src/visit/robots-request.ts';
 import { createRouter } from '../src/visit/router.ts';
+import { createManualClock } from './support/manual-clock.ts';
 import { failed, onLoopback, requestFor, textOf, type Place } from './support/loopback.ts';
 
 const BLOCKED = [...Object.keys(BAD_PORTS), ...Object.keys(STORE_PORTS)].map(Number);
@@ -47,8 +48,8 @@ test('a link with a port that is not the web has a name for it, wherever it stan
     assert.equal(scope.judge(canonicalize(`http://a.example:${port}/`) as Address, 'a.example', 0), null);
 });
 
-test('links, sitemaps and redirects to such a port are counted and not followed', () => {
-  const router = createRouter({ scope, recent: createRecentlyAdmitted(), accept: null });
+test('links, sitemaps and redirects to such a port are counted and not followed', async () => {
+  const router = createRouter({ clock: createManualClock(), scope, recent: createRecentlyAdmitted(), accept: null });
   const hrefs = ['//b.example:6379/', 'http://a.example:25/', '/fine'];
   const findings = {
     title: '',
@@ -59,12 +60,12 @@ test('links, sitemaps and redirects to such a port are counted and not followed'
     canonical: '',
     text: '',
   };
-  const links = router.route(page, { ...findings, hrefs, noindex: false, nofollow: false });
+  const links = (await router.route(page, { ...findings, hrefs, noindex: false, nofollow: false }))!;
   assert.deepEqual(
     links.map(({ url }) => url),
     ['http://a.example/fine'],
   );
-  assert.deepEqual(router.sitemaps(page, { hrefs: hrefs.slice(0, 1), via: page.url, kind: 'named' }), []);
+  assert.deepEqual(await router.sitemaps(page, { hrefs: hrefs.slice(0, 1), via: page.url, kind: 'named' }), []);
   assert.equal(router.redirect(page, canonicalize('http://a.example:9200/_all') as Address), null);
   assert.deepEqual(router.refused, { 'blocked-port': 4 });
 });

@@ -16,6 +16,8 @@ const PIECED_PAGES = 6_000;
 const WOUNDS_PER_FIXTURE = 120;
 
 const scan = (page: string) => scanHtml(page, { productToken: 'gossamer', xhtml: false, text: true });
+/** The same for a crawl that keeps no text. */
+const scanLinks = (page: string) => scanHtml(page, { productToken: 'gossamer', xhtml: false, text: false });
 
 const fixtures = readdirSync(FOLDER)
   .sort()
@@ -147,4 +149,48 @@ test('in XHTML an empty script ends at once and CDATA is text', () => {
   const { hrefs, text } = scanHtml(page, { productToken: 'gossamer', xhtml: true, text: true });
   assert.deepEqual(hrefs, ['d', 'e']);
   assert.equal(text, 'a <b> & c');
+});
+
+/** What may stand before a frameset, and whether it then still replaces the body. */
+const BEFORE_FRAMESET = [
+  '\0',
+  ' \0 ',
+  '\0\0\n',
+  'x\0',
+  '\0x',
+  '&#0;',
+  '&#32;',
+  '&#x20;\0&Tab;',
+  '&#32x',
+  '&amp;',
+  '\u00a0',
+  '&nbsp;',
+  '\ufeff',
+  '\u2003',
+  '\v',
+  '<b>\0</b>',
+  '<svg>\0</svg>',
+  '<svg> </svg>',
+  '<svg>x</svg>',
+  '<p hidden>\0</p>',
+  '<div hidden>&#32;</div>',
+];
+
+test('a NUL and white space do not keep a frameset from replacing the body; all other characters do', () => {
+  for (const text of BEFORE_FRAMESET) {
+    for (const start of ['', '<html>', '<head><title>t</title></head>', '<html><body>']) {
+      const page = `${start}${text}<a href=/body></a><frameset><frame src=/frame></frameset>`;
+      for (const read of [scan, scanLinks])
+        assert.equal(inWords(read(page)), inWords(oracleFindings(page)), JSON.stringify(page));
+    }
+  }
+});
+
+test('a NUL begins the body: what follows it is what a frameset replaces', () => {
+  for (const page of [
+    '<title>t</title>\0<link rel=next href=/n><frameset><frame src=/frame>',
+    ' \0<base href=/b><title>t</title><frameset><frame src=/frame>',
+  ])
+    for (const read of [scan, scanLinks])
+      assert.equal(inWords(read(page)), inWords(oracleFindings(page)), JSON.stringify(page));
 });

@@ -19,7 +19,12 @@ import { openMemoryArchive } from './support/memory-archive.ts';
 const OPEN: ScopeRules = { depthMax: null, seeded: null, excluded: null };
 
 const routerWith = (accept: AcceptLinks | null = null, rules: Partial<ScopeRules> = {}): Router =>
-  createRouter({ scope: createScope({ ...OPEN, ...rules }), recent: createRecentlyAdmitted(), accept });
+  createRouter({
+    clock: createManualClock(),
+    scope: createScope({ ...OPEN, ...rules }),
+    recent: createRecentlyAdmitted(),
+    accept,
+  });
 
 const listing = (...hrefs: string[]): Findings => ({
   title: '',
@@ -41,12 +46,12 @@ const map = (sitemap: 'named' | 'listed', depth = 1): Link => link('a.example/ma
 const urlsOf = (links: readonly Link[]): string[] => links.map(({ url }) => url);
 const addressOf = (url: string): Address => canonicalize(url) as Address;
 
-test('a sitemap of a robots.txt may be of any site and end as a packed file, and is one step from the page whose visit brought it', () => {
+test('a sitemap of a robots.txt may be of any site and end as a packed file, and is one step from the page whose visit brought it', async () => {
   const router = routerWith();
-  const [first, second] = router.sitemaps(
+  const [first, second] = (await router.sitemaps(
     link('a.example/', { depth: 3 }),
     named('https://b.example/s.xml.gz', '/s.xml'),
-  );
+  ))!;
   assert.deepEqual(first, {
     url: 'https://b.example/s.xml.gz',
     site: 'b.example',
@@ -60,33 +65,41 @@ test('a sitemap of a robots.txt may be of any site and end as a packed file, and
   assert.equal(second?.url, 'https://a.example/s.xml');
 });
 
-test('sitemaps do not lead further from the seeds, however they lead to each other', () => {
+test('sitemaps do not lead further from the seeds, however they lead to each other', async () => {
   const router = routerWith();
-  assert.equal(router.sitemaps(map('named', 4), named('/s.xml'))[0]?.depth, 4);
-  assert.equal(router.sitemaps(map('named', 4), listed('/t.xml'))[0]?.depth, 4);
-  assert.equal(router.route(map('listed', 4), listing('/page'))[0]?.depth, 4);
+  assert.equal((await router.sitemaps(map('named', 4), named('/s.xml')))![0]?.depth, 4);
+  assert.equal((await router.sitemaps(map('named', 4), listed('/t.xml')))![0]?.depth, 4);
+  assert.equal((await router.route(map('listed', 4), listing('/page')))![0]?.depth, 4);
 });
 
-test('a sitemap lists pages and sitemaps of its own site only; the others are counted', () => {
+test('a sitemap lists pages and sitemaps of its own site only; the others are counted', async () => {
   const router = routerWith();
-  assert.deepEqual(urlsOf(router.route(map('named'), listing('https://www.a.example/1', 'https://b.example/2'))), [
-    'https://www.a.example/1',
-  ]);
   assert.deepEqual(
-    urlsOf(router.sitemaps(map('named'), listed('https://a.example/1.xml', 'https://b.example/2.xml'))),
+    urlsOf((await router.route(map('named'), listing('https://www.a.example/1', 'https://b.example/2')))!),
+    ['https://www.a.example/1'],
+  );
+  assert.deepEqual(
+    urlsOf((await router.sitemaps(map('named'), listed('https://a.example/1.xml', 'https://b.example/2.xml')))!),
     ['https://a.example/1.xml'],
   );
   assert.equal(router.refused['not-listable'], 2);
-  assert.equal(router.route(link('a.example/'), listing('https://b.example/2')).length, 1, 'a page may link to others');
+  assert.equal(
+    (await router.route(link('a.example/'), listing('https://b.example/2')))!.length,
+    1,
+    'a page may link to others',
+  );
 });
 
-test('an index that an index lists is not followed', () => {
+test('an index that an index lists is not followed', async () => {
   const router = routerWith();
-  assert.deepEqual(router.sitemaps(map('listed'), listed('https://a.example/1.xml', 'https://a.example/2.xml')), []);
+  assert.deepEqual(
+    (await router.sitemaps(map('listed'), listed('https://a.example/1.xml', 'https://a.example/2.xml')))!,
+    [],
+  );
   assert.equal(router.refused['not-listable'], 2);
 });
 
-test('a sitemap that has moved is still one, wherever it went', () => {
+test('a sitemap that has moved is still one, wherever it went', async () => {
   const moved = routerWith().redirect(map('listed'), addressOf('https://b.example/new.xml.gz'));
   assert.deepEqual([moved?.sitemap, moved?.hops, moved?.first], ['listed', 1, true]);
   assert.equal(
@@ -96,19 +109,19 @@ test('a sitemap that has moved is still one, wherever it went', () => {
   );
 });
 
-test('the rest of the scope holds for sitemaps and for what they list', () => {
+test('the rest of the scope holds for sitemaps and for what they list', async () => {
   const router = routerWith(null, { depthMax: 1 });
-  assert.deepEqual(router.sitemaps(link('a.example/', { depth: 1 }), named('/s.xml')), []);
-  assert.deepEqual(router.route(map('named'), listing('/photo.jpg', '/a/a/a/a/a/a')), []);
+  assert.deepEqual((await router.sitemaps(link('a.example/', { depth: 1 }), named('/s.xml')))!, []);
+  assert.deepEqual((await router.route(map('named'), listing('/photo.jpg', '/a/a/a/a/a/a')))!, []);
   assert.deepEqual(router.refused, { 'too-deep': 1, 'not-text': 1, trap: 1 });
 });
 
-test('a module of the user is asked about the pages that a sitemap lists, not about the sitemaps', () => {
+test('a module of the user is asked about the pages that a sitemap lists, not about the sitemaps', async () => {
   const asked: string[] = [];
   const router = routerWith((links) => links.map(({ url }) => (asked.push(url), 'hook')));
-  assert.equal(router.sitemaps(link('a.example/'), named('/s.xml')).length, 1);
+  assert.equal((await router.sitemaps(link('a.example/'), named('/s.xml')))!.length, 1);
   assert.ok(router.redirect(map('named'), addressOf('https://a.example/t.xml')));
-  assert.deepEqual(router.route(map('named'), listing('/page')), []);
+  assert.deepEqual((await router.route(map('named'), listing('/page')))!, []);
   assert.deepEqual(asked, ['https://a.example/page']);
 });
 

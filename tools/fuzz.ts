@@ -43,7 +43,9 @@ const readFlags = () => {
     } as const;
     return parseArgs({ options }).values;
   } catch {
-    return refuse(`npm run fuzz -- [--minutes N] [--only ${PARTS.map(({ name }) => name).join(',')}] [--seed N] [--against]`);
+    return refuse(
+      `npm run fuzz -- [--minutes N] [--only ${PARTS.map(({ name }) => name).join(',')}] [--seed N] [--against]`,
+    );
   }
 };
 const values = readFlags();

@@ -184,8 +184,9 @@ export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Pro
       `the waiting links of the crawl "${place.crawl}" lie in files of the machine it was begun on: it cannot be joined, resume it there`,
     );
   checkFrontier(crawl, given.frontier);
+  checkOwnHooks(crawl, given.hooks);
   // This machine may be another; where it is the same, two processes neither share a log nor a port.
-  const own = { fetchers: undefined, parsers: undefined, logFile: undefined, metrics: undefined };
+  const own = { fetchers: undefined, parsers: undefined, hooks: undefined, logFile: undefined, metrics: undefined };
   const settings = await checked(
     completeSettings(
       { ...defined({ ...crawl.settings, ...own }), ...given, store: url, name: place.crawl },
@@ -205,6 +206,19 @@ export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Pro
     lock.release();
     throw error;
   }
+};
+
+/**
+ * Whoever can write to the store could otherwise choose what runs on this machine. To go on without the hooks of the
+ * crawl is not chosen for a person either: links that the others refuse would be taken in.
+ */
+const checkOwnHooks = ({ settings }: Omit<Identity, 'member'>, given: string | undefined): void => {
+  const { hooks = '' } = settings;
+  if (hooks === '' || given !== undefined) return;
+  throw new UsageError(
+    `the crawl "${settings.name}" uses hooks, "${hooks}" where it was begun, and no module is run on the word of a store: ` +
+      "give the one of this machine by --hooks FILE, or --hooks '' to take part without",
+  );
 };
 
 /** A crawl that is only known by its name yet. */

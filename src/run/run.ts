@@ -27,6 +27,8 @@ import { VERSION } from '../folder/version.ts';
 
 /** How often the state of the crawl is looked at. */
 const LOOK_MS = 250;
+/** What visits under way get to end when --max-duration is over; then they are cut off, and their links wait again. */
+const OVERTIME_MS = 500;
 
 export type EndReason =
   | 'finished'
@@ -183,7 +185,10 @@ class CrawlRun {
 
   async #crawl(): Promise<void> {
     // From the start: a store with many links takes seconds to open.
-    const ticker = setInterval(() => this.#options.onSnapshot?.(this.snapshot()), LOOK_MS);
+    const ticker = setInterval(() => {
+      if (this.#leftMs() <= 0) this.end('max-duration');
+      this.#options.onSnapshot?.(this.snapshot());
+    }, LOOK_MS);
     try {
       await this.#open();
       await this.#visitAll();
@@ -251,13 +256,18 @@ class CrawlRun {
       if (settings.maxPages !== null && census.pages >= settings.maxPages) this.end('max-pages');
       else if (isFinished(before, census) && knownTotal(census) > 0)
         this.end('finished'); // one that joined may be here before the first seed
-      else if (settings.maxDurationMs !== null && performance.now() - this.#startedAt >= settings.maxDurationMs)
-        this.end('max-duration');
+      else if (this.#leftMs() <= 0) this.end('max-duration');
       else if (diskFreeBytes(dir) < settings.diskReserveBytes) {
         log('warn', 'the disk has less free space than --disk-reserve asks for');
         this.end('disk');
       } else await pause(LOOK_MS, this.#ending.signal);
     }
+  }
+
+  /** What is left of --max-duration. */
+  #leftMs(): number {
+    const { maxDurationMs } = this.#options.settings;
+    return maxDurationMs === null ? Infinity : maxDurationMs - (performance.now() - this.#startedAt);
   }
 
   async #look(): Promise<void> {
@@ -280,7 +290,7 @@ class CrawlRun {
     });
     try {
       // A fault leaves nothing to wait for: what cannot be settled is fetched again.
-      const graceMs = this.#fault ? 0 : settings.timeoutMs;
+      const graceMs = this.#fault ? 0 : Math.min(settings.timeoutMs, Math.max(this.#leftMs(), 0) + OVERTIME_MS);
       const inOrder = this.#halting.signal.aborted
         ? halted
         : supervisor.finishVisits(graceMs).then(() => 'done' as const);

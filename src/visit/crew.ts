@@ -37,7 +37,7 @@ export const SETTLED_MAX = 250;
 /** What many visits admit or settle at the same time goes to the store together. */
 export const createCrew = ({ store, siteWaitingMax, accept = null, ...given }: CrewOptions): Crew => {
   const recent = createRecentlyAdmitted();
-  const router = createRouter({ scope: given.scope, recent, accept });
+  const router = createRouter({ clock: given.clock, scope: given.scope, recent, accept });
   const links = createGroup<Link>(async (batch) => {
     const { full } = await store.admit(batch, siteWaitingMax);
     // Only now, and not what was forgotten: this table must never know of a link that the store does not have.

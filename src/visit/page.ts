@@ -1,11 +1,12 @@
-/** The row of a link that a server answered. */
+/** What becomes of a link that a server answered: its outcome and its row. */
 
 import type { Answered } from '../model/exchange.ts';
 import type { Link } from '../model/link.ts';
 import type { OutcomeName } from '../model/outcome.ts';
 import type { Page } from '../model/page.ts';
 import { FIELD_CHARS_MAX } from '../model/unanswered-page.ts';
-import type { Parsed } from './parts.ts';
+import type { Parsed, VisitParts } from './parts.ts';
+import { isRead } from './sitemaps.ts';
 
 /** Ceilings of what is kept in a row; the whole is in the archive. */
 const TITLE_CHARS_MAX = 500;
@@ -46,5 +47,13 @@ export const answeredPage = ({ link, tries, exchange, parsed, outcome, redirect,
   charset: parsed.findings?.charset ?? '',
   charset_guessed: parsed.findings?.charsetGuessed ?? false,
 });
+
+export const outcomeOf = (parts: VisitParts, link: Link, exchange: Answered): OutcomeName => {
+  const { status, headers } = exchange;
+  if (status >= 200 && status < 300) return isRead(parts, link, exchange) ? 'fetched' : 'body-skipped';
+  if (status >= 300 && status < 400) return headers.location === undefined ? 'odd-status' : 'redirected';
+  if (status >= 400 && status < 500) return 'client-error';
+  return status >= 500 && status < 600 ? 'server-error' : 'odd-status';
+};
 
 const cut = (text: string): string => text.slice(0, FIELD_CHARS_MAX);

@@ -1,5 +1,6 @@
 /** From what a page says to the links that are wanted and new. */
 
+import type { Clock } from '../lib/clock.ts';
 import type { Findings } from '../model/findings.ts';
 import type { AcceptLinks } from '../model/hooks.ts';
 import type { CanonicalUrl, Link } from '../model/link.ts';
@@ -8,12 +9,16 @@ import { resolverOf, type Address } from '../url/canonical.ts';
 import { judgeLink, type Scope } from '../url/scope.ts';
 import { siteOf } from '../url/site.ts';
 import type { RecentlyAdmitted } from './recent.ts';
+import { createSlices } from './slices.ts';
+
+/** Links that a person's module is asked about in one go. */
+const ACCEPT_LINKS_MAX = 1_000;
 
 export interface Router {
-  /** The links of a page that are wanted and not known to be in the store already. */
-  route(page: Link, findings: Findings): Link[];
-  /** The sitemaps that the robots.txt or the sitemap of a visit names. */
-  sitemaps(from: Link, named: NamedSitemaps): Link[];
+  /** The links of a page that are wanted and not known to be in the store already. Null when `stop` came first. */
+  route(page: Link, findings: Findings, stop?: AbortSignal): Promise<Link[] | null>;
+  /** The sitemaps that the robots.txt or the sitemap of a visit names. Null when `stop` came first. */
+  sitemaps(from: Link, named: NamedSitemaps, stop?: AbortSignal): Promise<Link[] | null>;
   /** The link that a redirect becomes: first in its site's queue. Null when it is not wanted. */
   redirect(from: Link, to: Address): Link | null;
   /** How many links were refused, by the name of the reason. */
@@ -28,13 +33,23 @@ export interface NamedSitemaps {
 }
 
 export interface RouterParts {
+  readonly clock: Clock;
   readonly scope: Scope;
   readonly recent: RecentlyAdmitted;
   /** What a person's own module says of links that are in scope; null where there is none. */
   readonly accept: AcceptLinks | null;
 }
 
-export const createRouter = ({ scope, recent, accept }: RouterParts): Router => {
+/** Addresses as written, and what becomes of each. */
+interface Gathering {
+  readonly hrefs: readonly string[];
+  readonly base: string;
+  readonly made: (address: Address) => Link | null;
+  readonly stop: AbortSignal | undefined;
+}
+
+export const createRouter = ({ clock, scope, recent, accept }: RouterParts): Router => {
+  const inSlices = createSlices(clock);
   const refused: Partial<Record<ScopeRefusal | HookRefusal, number>> = {};
   const refuse = (why: ScopeRefusal | HookRefusal): null => {
     refused[why] = (refused[why] ?? 0) + 1;
@@ -49,42 +64,45 @@ export const createRouter = ({ scope, recent, accept }: RouterParts): Router => 
   const listable = (from: Link, link: Link | null): Link | null =>
     link && from.sitemap && link.site !== from.site ? refuse('not-listable') : link;
   /** What these addresses become, each once, without those that are known to be in the store. */
-  const gather = (hrefs: readonly string[], base: string, made: (address: Address) => Link | null): Link[] => {
+  const gather = async ({ hrefs, base, made, stop }: Gathering): Promise<Link[] | null> => {
     const links: Link[] = [];
     const met = new Set<CanonicalUrl>();
     const resolve = resolverOf(base);
-    for (const href of hrefs) {
+    const look = (href: string): void => {
       const address = resolve(href);
-      if (typeof address === 'string') {
-        refuse(address);
-        continue;
-      }
+      if (typeof address === 'string') return void refuse(address);
       // Most links of a page are known: the cheap look comes before the site and the scope.
-      if (recent.has(address.url) || met.has(address.url)) continue;
+      if (recent.has(address.url) || met.has(address.url)) return;
       met.add(address.url);
       const link = made(address);
       if (link) links.push(link);
-    }
-    return links;
+    };
+    return (await inSlices(hrefs, look, stop)) ? links : null;
   };
-  // All links of a page at once: calling a person's module is guarded, and the guard costs more than the call.
   const accepted = (links: readonly Link[]): Link[] => {
     const verdicts = accept && links.length > 0 ? accept(links) : [];
     return links.filter((_, i) => !verdicts[i] || refuse(verdicts[i]));
   };
+  // Many links at once: calling a person's module is guarded, and the guard costs more than the call.
+  const allAccepted = async (links: Link[], stop?: AbortSignal): Promise<Link[] | null> => {
+    if (!accept) return links;
+    const wanted: Link[] = [];
+    const ask = (part: readonly Link[]): void => void wanted.push(...accepted(part));
+    return (await inSlices(partsOf(links), ask, stop)) ? wanted : null;
+  };
   return {
     refused,
-    route: (page, { hrefs, base }) =>
-      accepted(
-        gather(hrefs, base, (address) =>
-          listable(
-            page,
-            judged(address, { depth: depthBelow(page), via: page.url, hops: 0, fallback: false, first: false }),
-          ),
-        ),
-      ),
-    sitemaps: (from, { hrefs, via, kind }) =>
-      gather(hrefs, via, (address) => {
+    route: async (page, { hrefs, base }, stop) => {
+      const made = (address: Address): Link | null =>
+        listable(
+          page,
+          judged(address, { depth: depthBelow(page), via: page.url, hops: 0, fallback: false, first: false }),
+        );
+      const links = await gather({ hrefs, base, made, stop });
+      return links && allAccepted(links, stop);
+    },
+    sitemaps: (from, { hrefs, via, kind }, stop) => {
+      const made = (address: Address): Link | null => {
         if (kind === 'listed' && from.sitemap === 'listed') return refuse('not-listable'); // an index lists no index
         const link = judged(address, {
           depth: depthBelow(from),
@@ -95,7 +113,9 @@ export const createRouter = ({ scope, recent, accept }: RouterParts): Router => 
           sitemap: kind,
         });
         return kind === 'listed' ? listable(from, link) : link;
-      }),
+      };
+      return gather({ hrefs, base: via, made, stop });
+    },
     redirect: (from, to) => {
       const link = judged(to, {
         depth: from.depth,
@@ -113,3 +133,8 @@ export const createRouter = ({ scope, recent, accept }: RouterParts): Router => 
 
 /** What a sitemap lists is as far from a seed as the sitemap itself: one step from the page whose visit brought it. */
 const depthBelow = (link: Link): number => (link.sitemap ? link.depth : link.depth + 1);
+
+const partsOf = (links: readonly Link[]): Link[][] =>
+  Array.from({ length: Math.ceil(links.length / ACCEPT_LINKS_MAX) }, (_, i) =>
+    links.slice(i * ACCEPT_LINKS_MAX, (i + 1) * ACCEPT_LINKS_MAX),
+  );

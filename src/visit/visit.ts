@@ -26,7 +26,8 @@ import { isOriginQueue } from '../url/origin-queue.ts';
 import { judgeLink } from '../url/scope.ts';
 import { unansweredPage } from '../model/unanswered-page.ts';
 import { untilDeadline } from './deadline.ts';
-import { answeredPage } from './page.ts';
+import { robotsEvent, troubleEvent } from './pace-event.ts';
+import { answeredPage, outcomeOf } from './page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
 import { isUnreachable, requestRobots } from './robots-request.ts';
 import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
@@ -40,6 +41,8 @@ const KEEP_WITHIN_MS = 2_000;
 interface VisitState {
   readonly visit: Visit;
   readonly signal: AbortSignal;
+  /** What is not routed by then is left: the link waits again. */
+  readonly stop: AbortSignal;
   /** The rules in force; null until they are known. */
   robots: RobotsRecord | null;
   /** What this visit learned of the origin, if that is to be kept. */
@@ -78,6 +81,7 @@ export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal)
   const state: VisitState = {
     visit: leased,
     signal,
+    stop,
     robots: leased.robots,
     learned: null,
     robotsResponses: [],
@@ -113,7 +117,10 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
     return { fate: 'returned', event: { kind: 'no-request' }, to: asideOf(state.visit, known, false) };
   const trouble = await learnRobots(parts, state, address);
   if (trouble) return trouble;
-  state.sitemaps = namedSitemaps(parts, link, { origin: address.origin, named: state.sitemapLines });
+  const { origin } = address;
+  const sitemaps = await namedSitemaps(parts, link, { origin, named: state.sitemapLines, stop: state.stop });
+  if (!sitemaps) return cutShort(state);
+  state.sitemaps = sitemaps;
   const { allowed, rule } = robotsDecision(state.robots!, address.path);
   state.rule = rule;
   if (!allowed)
@@ -125,7 +132,7 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
 
   // Who names a delay means it from the first request on; where none is named, robots.txt and its page are one visit.
   if (state.learned && (state.learned.crawlDelayMs ?? 0) > 0)
-    return recordsOnly(parts, state, { ...unvisitedYet(state), fate: 'returned' });
+    return recordsOnly(parts, state, { fate: 'returned', event: robotsEvent(state.robotsResponses) });
 
   const restMs = Math.max(parts.rules.pace.delayMs, state.visit.pace.delayMs, state.robots!.crawlDelayMs ?? 0);
   const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
@@ -229,7 +236,7 @@ const failed = (parts: VisitParts, state: VisitState, exchange: Failed): End => 
   if (exchange.cause === 'address')
     return {
       fate: 'settled',
-      event: robotsAnswered(state) ? troubleEvent(parts, exchange) : { kind: 'no-request' },
+      event: robotsAnswered(state) ? troubleEvent(parts.clock.now(), exchange) : { kind: 'no-request' },
       page,
     };
   if (link.fallback && isUnreachable(exchange) && !hasNoAddress(exchange)) {
@@ -246,7 +253,7 @@ const failed = (parts: VisitParts, state: VisitState, exchange: Failed): End => 
   }
   // With an answer to robots.txt in this very visit, it can be reached.
   if ((isOfOrigin(exchange) && !robotsAnswered(state)) || !state.robots) return setAside(parts, state, exchange);
-  return again(parts, state, exchange) ?? { fate: 'settled', event: troubleEvent(parts, exchange), page };
+  return again(parts, state, exchange) ?? { fate: 'settled', event: troubleEvent(parts.clock.now(), exchange), page };
 };
 
 /** A page failed: it is tried again while it has tries left. Null when it has none. */
@@ -254,7 +261,7 @@ const again = (parts: VisitParts, state: VisitState, exchange: Exchange): End | 
   const cause = exchange.kind === 'failed' ? exchange.cause : String(exchange.status);
   state.learned = afterPageFailed(state.robots!, { at: exchange.endedAt, cause }, parts.rules.pace);
   if (state.visit.tries >= TRIES_MAX) return null;
-  const event = troubleEvent(parts, exchange);
+  const event = troubleEvent(parts.clock.now(), exchange);
   return state.learned.verdict === 'parked'
     ? { fate: 'returned', event, to: asideOf(state.visit, state.learned, true) }
     : { fate: 'retry', event };
@@ -265,7 +272,7 @@ const answered = async (parts: VisitParts, state: VisitState, exchange: Answered
   const { status, truncated } = exchange;
   const inTrouble = status >= 500 || status === 429 || truncated === 'disconnect';
   const event: PaceEvent = inTrouble
-    ? troubleEvent(parts, exchange)
+    ? troubleEvent(parts.clock.now(), exchange)
     : { kind: 'answered', at: exchange.answeredAt, responseMs: exchange.answeredAt - exchange.startedAt };
   const retry = inTrouble ? again(parts, state, exchange) : null;
   if (retry) return recordsOnly(parts, state, retry);
@@ -291,16 +298,12 @@ const answered = async (parts: VisitParts, state: VisitState, exchange: Answered
     outcome: outcome === 'redirected' && !target ? 'redirect-loop' : outcome,
     redirect: target?.url ?? (status >= 300 && status < 400 ? (exchange.headers.location ?? '') : ''),
   });
-  const links = target?.link ? [target.link] : findings ? await routed(parts, link, findings) : [];
-  return { fate: 'settled', event, page, links, records: parsed.records };
-};
-
-const outcomeOf = (parts: VisitParts, link: Link, exchange: Answered): OutcomeName => {
-  const { status, headers } = exchange;
-  if (status >= 200 && status < 300) return isRead(parts, link, exchange) ? 'fetched' : 'body-skipped';
-  if (status >= 300 && status < 400) return headers.location === undefined ? 'odd-status' : 'redirected';
-  if (status >= 400 && status < 500) return 'client-error';
-  return status >= 500 && status < 600 ? 'server-error' : 'odd-status';
+  const links = target?.link
+    ? [target.link]
+    : findings
+      ? await routed(parts, { link, findings, stop: state.stop })
+      : [];
+  return links ? { fate: 'settled', event, page, links, records: parsed.records } : { fate: 'returned', event };
 };
 
 /** Where a redirect leads: its target, and the link to follow if it is wanted. Null when it leads nowhere. */
@@ -329,22 +332,18 @@ const lost = (
   };
 };
 
-/** What a visit learned of the site's pace that has asked for nothing but robots.txt. */
-const unvisitedYet = ({ robotsResponses }: VisitState): Pick<End, 'event'> => {
-  const last = robotsResponses.at(-1);
-  return {
-    event: last
-      ? { kind: 'answered', at: last.answeredAt, responseMs: last.answeredAt - last.startedAt }
-      : { kind: 'no-request' },
-  };
+/** Stopped between the robots.txt and the page. The rules are not kept: the next visit reads their sitemaps again. */
+const cutShort = (state: VisitState): End => {
+  state.learned = null;
+  return { fate: 'returned', event: robotsEvent(state.robotsResponses) };
 };
 
 /** A link that is settled without a request of its own. */
 const unvisited = (parts: VisitParts, state: VisitState, outcome: OutcomeName): End => {
   const { link, tries } = state.visit;
   return {
-    ...unvisitedYet(state),
     fate: 'settled',
+    event: robotsEvent(state.robotsResponses),
     page: unansweredPage({ link, tries, outcome, at: parts.clock.now(), robots: state.rule }),
   };
 };
@@ -362,18 +361,6 @@ const recordsOnly = async (parts: VisitParts, state: VisitState, end: End): Prom
 };
 
 const robotsAnswered = (state: VisitState): boolean => state.robotsResponses.length > 0;
-
-const troubleEvent = (parts: VisitParts, exchange: Exchange): PaceEvent => {
-  if (exchange.kind === 'failed')
-    return { kind: 'trouble', at: exchange.endedAt, responseMs: null, retryAfterMs: null };
-  const retryAfter = exchange.headers['retry-after'];
-  return {
-    kind: 'trouble',
-    at: exchange.answeredAt,
-    responseMs: exchange.answeredAt - exchange.startedAt,
-    retryAfterMs: retryAfter === undefined ? null : readRetryAfterMs(retryAfter, parts.clock.now()),
-  };
-};
 
 const settlementOf = (parts: VisitParts, state: VisitState, end: End): Settlement => {
   const { visit: leased } = state;

@@ -1,7 +1,7 @@
 /** Two processes on one crawl in a shared store: no page twice, none lost, no visit too early. */
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,6 +50,40 @@ const joined = async (stage: Stage, flags: Flags): Promise<Running> => {
 };
 
 for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
+  test(`${store}: a member that joins runs no module on the word of the store: it names its own, or says that it wants none`, () =>
+    withServer(store, (server) =>
+      onStage(plainPlan(2, 6), async (stage) => {
+        const trace = join(stage.home, 'ran.txt');
+        const hooks = (name: string): string => {
+          const path = join(stage.home, `${name}.mjs`);
+          const text = `import { appendFileSync } from 'node:fs';\nappendFileSync(${JSON.stringify(trace)}, '${name} ');\n`;
+          writeFileSync(path, `${text}export const accept = () => true;\n`);
+          return path;
+        };
+        const flags = { store: await server.place(), name: 'hooked' };
+        assertCode(await stage.crawl({ ...flags, hooks: hooks('first') }), 0);
+        assert.match(readFileSync(trace, 'utf8'), /^(first )+$/);
+
+        rmSync(trace);
+        const refused = await join2(stage, flags).ended;
+        assertCode(refused, 2);
+        assert.match(
+          refused.stderr,
+          /^gossamer: the crawl "hooked" uses hooks, "\S+first\.mjs" where it was begun, .* --hooks FILE, or --hooks '' /,
+        );
+        assert.equal(existsSync(trace), false, 'nothing ran');
+        assert.equal(existsSync(second(stage)), false, 'and nothing was made');
+
+        assertCode(await join2(stage, { ...flags, hooks: hooks('own') }).ended, 0);
+        assert.match(readFileSync(trace, 'utf8'), /^(own )+$/);
+
+        rmSync(trace);
+        rmSync(second(stage), { recursive: true });
+        assertCode(await join2(stage, { ...flags, hooks: '' }).ended, 0);
+        assert.equal(existsSync(trace), false);
+      }),
+    ));
+
   test(`${store}: a crawl alone is whole, and can be read and checked`, () =>
     withServer(store, (server) =>
       onStage(plainPlan(12, 80, 20), async (stage) => {

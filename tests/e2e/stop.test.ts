@@ -76,6 +76,39 @@ test('a stop in order waits for the visits under way and settles them', () =>
     assert.equal((await stage.status()).leased, 0);
   }));
 
+test(
+  '--max-duration does not wait for servers that do not answer: their links wait, and a resume completes the crawl',
+  {
+    timeout: 300_000, // half of the time that a server has to answer
+  },
+  () =>
+    onHeldSites(async (stage, sites, flags) => {
+      const ran = await stage.crawl({ ...flags, 'max-duration': '2s' });
+      assertCode(ran, 0);
+      assert.match(ran.stdout, /reached --max-duration/);
+      const status = await stage.status();
+      assertAddsUp(status);
+      assert.equal(status.leased, 0);
+      assert.deepEqual(status.settledByOutcome['failed-aborted'], undefined);
+      sites.release();
+      assertCode(await stage.resume({ 'max-duration': '10m' }), 0);
+      const after = await stage.status();
+      assert.deepEqual([after.waiting, after.parked, after.held], [0, 0, 0]);
+      const rows = await stage.pages();
+      const held = rows.filter((row) => row.url.endsWith('/held') && row.outcome === 'fetched');
+      assert.equal(held.length, sites.seeds.length);
+      assert.deepEqual(
+        held.map((row) => row.tries),
+        held.map(() => 1),
+        'the visits that were cut off do not count as tries',
+      );
+      assert.deepEqual(
+        [...countByUrl(await archivedIn(stage.dir)).values()].filter((count) => count !== 1),
+        [],
+      );
+    }),
+);
+
 test('a second SIGINT stops at once with exit code 130 and loses nothing', () =>
   onHeldSites(async (stage, sites, flags) => {
     const run = stage.startCrawl(flags);

@@ -28,8 +28,8 @@ export const withCrawl = async <T>(
   } catch (error) {
     throw error instanceof StoreFault && !isShared(knownStore(identity.settings.store)) && !isWritable(dir)
       ? new UsageError(
-          `crawl "${dir}" cannot be read: its store makes small files beside the database even to read it, and the ` +
-            'directory cannot be written: make it writable for this user, or copy the crawl to where it is',
+          `crawl "${dir}" cannot be read: a process has it open, or was killed, and what is not in its database yet can ` +
+            'only be read in a directory that can be written: make it writable for this user, or copy the crawl to where it is',
         )
       : error;
   } finally {

@@ -10,8 +10,17 @@ import type { Directives } from '../directives.ts';
 import { readAttributes } from './attributes.ts';
 import { endElement, readFrame, readLanguage, readRawText, startElement, startForeignElement } from './elements.ts';
 import { closeForeign, inForeign, openForeign } from './foreign.ts';
+import { decodeText } from './references.ts';
 import { bogusEnd, commentEnd, rawTextEnd } from './skip.ts';
-import { createNoframesScan, createScan, isMuted, type Scan, type ScanOptions, settleBody } from './state.ts';
+import {
+  beginBody,
+  createNoframesScan,
+  createScan,
+  isMuted,
+  type Scan,
+  type ScanOptions,
+  settleBody,
+} from './state.ts';
 import { RAW, READ, type Tag, tagAt, UNKNOWN, VOID } from './tags.ts';
 import { opensMarkup, readText } from './text.ts';
 
@@ -31,6 +40,8 @@ const SLASH = 47;
 const LESS = 60;
 const GREATER = 62;
 const QUESTION = 63;
+/** The white space of HTML is less than that of JavaScript. */
+const CONTENT = /[^\t\n\f\r \0]/;
 
 export const scanHtml = (source: string, options: ScanOptions): Scanned => {
   const scan = createScan(source, options);
@@ -68,18 +79,22 @@ const readCharacters = (scan: Scan, at: number): number => {
   if (!scan.options.text || isMuted(scan)) {
     const next = source.indexOf('<', at + 1);
     const end = next < 0 ? source.length : next;
-    settleIfVisible(scan, at, end);
+    noteCharacters(scan, at, end);
     return end;
   }
-  const before = sink.out.length;
   const preformatted = scan.preformatted > 0;
   const end = readText(sink, source, { from: at, to: source.length, markup: true, preformatted });
-  if (sink.out.length > before) settleBody(scan);
+  noteCharacters(scan, at, end);
   return end;
 };
 
-const settleIfVisible = (scan: Scan, from: number, to: number): void => {
-  if (scan.framesetAllowed && scan.source.slice(from, to).trim() !== '') settleBody(scan);
+/** Anything but white space is content, and a page with content is no frameset; a NUL only begins the body. */
+const noteCharacters = (scan: Scan, from: number, to: number): void => {
+  if (!scan.framesetAllowed) return;
+  const written = scan.source.slice(from, to);
+  const text = written.includes('&') ? decodeText(written) : written;
+  if (CONTENT.test(text)) settleBody(scan);
+  else if (text.includes('\0')) beginBody(scan);
 };
 
 const readDeclaration = (scan: Scan, at: number): number => {
@@ -91,7 +106,7 @@ const readDeclaration = (scan: Scan, at: number): number => {
   const from = at + 9;
   const close = source.indexOf(']]>', from);
   const to = close < 0 ? source.length : close;
-  settleIfVisible(scan, from, to);
+  noteCharacters(scan, from, to);
   if (scan.options.text && !isMuted(scan))
     readText(scan.sink, source, { from, to, markup: false, preformatted: scan.preformatted > 0 });
   return to + 3;

@@ -6,6 +6,7 @@ import type { ArchiveEnd } from '../../model/census.ts';
 import { NO_PLACE, type Page, type PageRow } from '../../model/page.ts';
 import { layoutFault } from '../layouts.ts';
 import { PAGE_DECLARED, PAGE_FIELDS, PAGE_MARKS, pageValues, urlKey } from '../page-row.ts';
+import { openReadOnly } from '../read-only.ts';
 import { preparing, type Sql } from '../sqlite/statements.ts';
 
 /** What the tables mean. */
@@ -79,7 +80,7 @@ export const createRows = (path: string): RowsDatabase => {
 /** To read; null when there are no rows yet: before the first page was settled there may be no file, or no tables. */
 export const readRows = (path: string): RowsDatabase | null => {
   if (!existsSync(path)) return null;
-  const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  const db = openReadOnly(path);
   if (hasTables(db, path)) return { db, sql: preparing(db) };
   db.close();
   return null;

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { SHARDS } from '../../url/shard.ts';
 import { layoutFault } from '../layouts.ts';
 import { PAGE_DECLARED } from '../page-row.ts';
+import { openReadOnly } from '../read-only.ts';
 import { preparing, sqlFile, type Sql } from './statements.ts';
 
 export const SCHEMA_VERSION = 4;
@@ -61,7 +62,7 @@ export const createTables = (db: DatabaseSync, shards: number): void => {
  */
 export const openToRead = (path: string): Connection | null => {
   if (!existsSync(path)) return null;
-  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
+  const db = openReadOnly(path);
   try {
     if (versionOf(db) !== 0) {
       checkLayout(db, path);
