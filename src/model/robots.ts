@@ -25,7 +25,8 @@ export interface RobotsRecord {
 }
 
 /** The links of such an origin wait in a queue of its own. */
-export const isInTrouble = ({ verdict }: RobotsRecord): boolean => verdict === 'trouble' || verdict === 'parked';
+export const isInTrouble = ({ verdict }: Pick<RobotsRecord, 'verdict'>): boolean =>
+  verdict === 'trouble' || verdict === 'parked';
 
 export const ROBOTS_TTL_MS = 24 * 3_600_000; // RFC 9309, 2.4: not longer than 24 hours
 export const ROBOTS_BYTES_MAX = 500 * 1024; // RFC 9309, 2.5: at least 500 KiB

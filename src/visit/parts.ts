@@ -10,6 +10,7 @@ import type { RecordGroup, Settlement } from '../model/settlement.ts';
 import type { PaceSettings } from '../politeness/pace.ts';
 import type { Scope } from '../url/scope.ts';
 import type { Router } from './router.ts';
+import type { RulesCache } from './rules-cache.ts';
 
 export interface VisitParts {
   readonly clock: Clock;
@@ -24,6 +25,8 @@ export interface VisitParts {
   readonly parse: (job: ParseJob) => Promise<Parsed>;
   /** The text of a robots.txt. */
   readonly readText: (response: Answered) => string;
+  /** Long rules, which come with a visit by name only. */
+  readonly longRules: RulesCache;
   /** Resolves when the links are in the store. */
   readonly admit: (links: readonly Link[]) => Promise<void>;
   /** Resolves when the settlement is in the store. */
