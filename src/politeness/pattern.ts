@@ -46,8 +46,9 @@ const NEEDS_WORK = /[%*$]|[^\x20-\x7e]/;
 
 /**
  * Both in their compared spelling. Between two stars the leftmost place is always as good as any
- * other, so the path is walked once and nothing is tried twice. At worst (64 KiB of rules made for
- * this, a path of 2,000 characters) a whole record costs 0.15 s; an ordinary one some microseconds.
+ * other, so the path is walked once and nothing is tried twice. At worst (500 KiB of rules made for
+ * this, a path of 2,000 characters) a whole record costs 1.2 s; ordinary rules of that size 0.3 ms, most records some
+ * microseconds.
  */
 export const matches = (pattern: string, path: string): boolean => {
   const star = pattern.indexOf('*');
