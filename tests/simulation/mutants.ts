@@ -247,7 +247,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a batch is answered before it is committed',
-    seed: 27,
+    seed: 47,
     fault: 'process-dies',
     edits: [
       edit(
@@ -296,6 +296,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'what is forbidden by robots.txt is fetched',
     edits: [edit('visit/visit.ts', '  if (!allowed) return', "  if (!allowed && rule === '') return")],
+  },
+  {
+    name: 'long rules are stored in part: what the rest forbids is fetched after a restart',
+    edits: [
+      edit('store/sqlite/robots.ts', 'run(long.digest, long.text)', 'run(long.digest, long.text.slice(0, 4_096))'),
+    ],
   },
   {
     name: 'who stood still past its lease goes on as if it had it',
