@@ -107,7 +107,7 @@ const noStop = new AbortController().signal;
 test('a robots.txt that redirects to such a port is not followed there', async () => {
   await onLoopback(async (place) => {
     const { parts, connections } = await ledTo(place, 'HTTP/1.1 302 Found\r\nLocation: //a.example:11211/\r\n\r\n');
-    const context = { site: 'a.example', lease: 0, robots: null, restMs: 0, delayMs: 0 };
+    const context = { site: 'a.example', lease: 0, rules: null, restMs: 0, delayMs: 0 };
     const result = await requestRobots(parts, { origin: 'http://a.example', context }, noStop);
     assert.ok(result.kind === 'trouble');
     assert.equal(failed(result.last).cause, 'address');

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CarriedRobots } from '../src/model/long-rules.ts';
 import type { RobotsRecord } from '../src/model/robots.ts';
 import type { Pace } from '../src/model/visit.ts';
 import {
@@ -137,7 +138,7 @@ test('a response in between forgives', () => {
 });
 
 const ORIGIN = 'https://old.example.org';
-const unreachable = (former: RobotsRecord | null, changes: Partial<OriginFailure> = {}): RobotsRecord =>
+const unreachable = (former: CarriedRobots | null, changes: Partial<OriginFailure> = {}): RobotsRecord =>
   afterUnreachable(
     { origin: ORIGIN, former, at: AT, cause: 'refused', isGone: false, retryAfterMs: null, ...changes },
     SETTINGS,
@@ -175,7 +176,7 @@ test('an origin whose name does not exist is parked at once', () => {
 
 test('pages that fail are no trouble of their origin until very many in a row did', () => {
   const known: RobotsRecord = { ...unreachable(null), verdict: 'all', rules: '', failures: 0 };
-  let record = known;
+  let record: CarriedRobots = known;
   for (let i = 1; i < 15; i += 1) {
     record = afterPageFailed(record, { at: AT, cause: '500' }, SETTINGS);
     assert.deepEqual([record.verdict, record.failures], ['all', i]);

@@ -52,7 +52,7 @@ const sent = async (sending: Ledger['sending'] | null): Promise<Sent> => {
         close: async () => {},
       },
     });
-    const context = { site: 'example.org', lease: 12, delayMs: 5_000, restMs: 0, robots: null, redirected: true };
+    const context = { site: 'example.org', lease: 12, delayMs: 5_000, restMs: 0, rules: null, redirected: true };
     await chain({ ...requestFor(url), kind: 'robots', context, notAfter: Infinity }, AbortSignal.timeout(60_000)).catch(
       (error: unknown) => (failed = error),
     );

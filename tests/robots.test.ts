@@ -262,19 +262,37 @@ test('sitemaps belong to no group, and are kept up to a ceiling', () => {
   assert.equal(parseRobots('Sitemap: https://example.org/x\n'.repeat(1_000), 'x').sitemaps.length, SITEMAPS_MAX);
 });
 
+test('rules of up to 500 KiB are read whole: they forbid what they name, and nothing else', () => {
+  const text = (bytes: number): string => {
+    const rules = Math.floor(bytes / 'Disallow: /0000000\n'.length);
+    return `User-agent: *\n${Array.from({ length: rules }, (_, i) => `Disallow: /${String(i).padStart(7, '0')}`).join('\n')}`;
+  };
+  for (const kib of [60, 128, 250, 495]) {
+    const record = recordOf(text(kib * 1024));
+    assert.equal(record.verdict, 'rules', `${kib} KiB`);
+    assert.equal(robotsDecision(record, '/0000007/x').allowed, false);
+    assert.equal(robotsDecision(record, '/about').allowed, true);
+  }
+});
+
 test('rules over the ceiling forbid the origin, and rules for others do not count towards it', () => {
   const many = (count: number): string =>
     Array.from({ length: count }, (_, i) => `Disallow: /${String(i).padStart(5, '0')}`).join('\n');
-  const fitting = Math.floor((ROBOTS_RECORD_BYTES_MAX + 1) / 8); // a sign, seven characters less one, a line end
-  assert.equal(recordOf(`User-agent: *\n${many(fitting)}`).verdict, 'rules');
-  const full = recordOf(`User-agent: *\n${many(fitting)}x`).rules;
-  assert.equal(full.replaceAll(/^\d+/gm, '').length, ROBOTS_RECORD_BYTES_MAX, 'line numbers do not count towards it');
-  assert.ok(full.length <= ROBOTS_RECORD_BYTES_MAX + 6 * fitting);
-  assert.equal(recordOf(`User-agent: *\n${many(fitting)}xx`).verdict, 'too-large');
-  const over = recordOf(`User-agent: *\n${many(fitting + 1)}`);
+  // A letter of two bytes is six once it is escaped: so rules can be longer than the text that they came in.
+  const lines = 1_000;
+  const left = ROBOTS_RECORD_BYTES_MAX - (8 * lines + 2); // a rule of `many` is a sign, six characters, a line end
+  const filled = (more: string): string => {
+    const letters = 'ж'.repeat(Math.floor(left / 6)) + 'x'.repeat(left % 6) + more;
+    return `User-agent: *\n${many(lines)}\nDisallow: /${letters}`;
+  };
+  const full = recordOf(filled(''));
+  assert.equal(full.verdict, 'rules');
+  assert.equal(full.rules.replaceAll(/^\d+/gm, '').length, ROBOTS_RECORD_BYTES_MAX, 'line numbers do not count');
+  const over = recordOf(filled('x'));
   assert.deepEqual([over.verdict, over.rules], ['too-large', '']);
   assert.equal(robotsDecision(over, '/').allowed, false);
-  assert.equal(recordOf(`User-agent: x\n${many(fitting + 1)}\nUser-agent: *\nDisallow: /a`).rules, `${fitting + 4}-/a`);
+  const others = `${filled('x').replace('*', 'other')}\nUser-agent: *\nDisallow: /a`;
+  assert.equal(recordOf(others).rules, `${lines + 4}-/a`);
   assert.equal(
     recordOf(`User-agent: *\n${'Disallow: /again\n'.repeat(20_000)}`).rules,
     '2-/again',
@@ -317,4 +335,16 @@ test('the Crawl-delay of a group that follows is not ours, whoever comes first',
   assert.equal(recordOf(`${ours}\n${others}Disallow: /x`).crawlDelayMs, 5_000);
   assert.equal(recordOf(`${others}\n${ours}Disallow: /x`).crawlDelayMs, 5_000);
   assert.equal(recordOf('User-agent: gossamer\nUser-agent: *\nCrawl-delay: 7\nDisallow: /x').crawlDelayMs, 7_000);
+});
+
+test('rules that are made to be slow forbid, after bounded work', () => {
+  const slow = Array.from({ length: 20_000 }, (_, n) => `Disallow: /*aaab${n}`);
+  const record = recordOf(`User-agent: *\n${slow.join('\n')}\n`);
+  const long = `/${'a'.repeat(1_990)}`;
+  assert.deepEqual(robotsDecision(record, long), {
+    allowed: false,
+    rule: 'rules that take too long to match',
+    line: null,
+  });
+  assert.deepEqual(robotsDecision(record, '/short').rule, 'no rule matches', 'an ordinary address is judged by them');
 });

@@ -1,6 +1,7 @@
 /** A page or sitemap with very many links, or with slow ones, lets the other visits of its thread go on. */
 
 import assert from 'node:assert/strict';
+import { parseRobots } from '../src/politeness/robots.ts';
 import { test } from 'node:test';
 import type { Store } from '../src/contract/store.ts';
 import type { Answered } from '../src/model/exchange.ts';
@@ -92,7 +93,7 @@ const visitSitemaps = async (listings: readonly Listing[]) => {
       extracted: '',
       troubles: [],
     }),
-    readText: () => '',
+    readRobots: async () => parseRobots('', 'gossamer'),
   });
   await store.admit(
     listings.map((_, n) => link(`site${n}.example/map.xml`, { sitemap: 'listed', depth: 1 })),

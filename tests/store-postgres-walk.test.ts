@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { shardOf } from '../src/url/shard.ts';
+import { longRobots } from './contract/store-rules.ts';
 import { ask, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
 import { foundIn, soundSurveyOf } from './contract/stored-scene.ts';
 import { startPostgres } from './support/postgres-server.ts';
@@ -48,6 +49,11 @@ const idOf = (site: string): string => `(SELECT id FROM ${S}.site WHERE name = '
 
 /** What is done to the tables, and what a walk over all parts says then, besides what it met. */
 const PLANTED: readonly [title: string, text: string, says: readonly string[]][] = [
+  [
+    'a text of long rules that is missing',
+    `DELETE FROM ${S}.rules`,
+    ['wrong: the text of the robots rules of https://d.example is missing'],
+  ],
   [
     'a block that is gone',
     `DELETE FROM ${S}.block WHERE site = ${idOf('x.example')} AND position = 2`,
@@ -120,7 +126,12 @@ const plant = async ({ member }: PostgresScene): Promise<void> => {
   const { visits } = await store.claim(ask());
   await store.settle(
     visits.map((visit) =>
-      settlementOf(visit, visit.site === 'x.example' ? { fate: 'retry' } : { records: recordsOf('d') }),
+      settlementOf(
+        visit,
+        visit.site === 'x.example'
+          ? { fate: 'retry' }
+          : { records: recordsOf('d'), robots: longRobots('https://d.example') },
+      ),
     ),
   );
   await store.admit([link('x.example/4'), link('l.example/1')]);
@@ -134,7 +145,7 @@ for (const [title, text, says] of PLANTED) {
       const crawl = await scene.crawl();
       await soundSurveyOf(crawl);
       await scene.query(text);
-      const found = await foundIn(crawl, ['self', 'pages', 'sites']);
+      const found = await foundIn(crawl, ['self', 'pages', 'sites', 'robots']);
       assert.deepEqual(
         found.flatMap((one) => (one.kind === 'wrong' || one.kind === 'broken' ? [`${one.kind}: ${one.says}`] : [])),
         says,

@@ -17,7 +17,8 @@ import { sqlFile } from '../src/store/sqlite/statements.ts';
 import { openSqlite, openSqliteStore } from '../src/store/sqlite/store.ts';
 import { SITE_STATE } from '../src/store/site-state.ts';
 import { storeContract } from './contract/store-contract.ts';
-import { ask, linksOf } from './contract/store-scene.ts';
+import { longRobots, longRules } from './contract/store-rules.ts';
+import { ask, linksOf, settlementOf } from './contract/store-scene.ts';
 import { storedCrawlContract } from './contract/stored-crawl.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
@@ -54,6 +55,24 @@ storeContract('sqlite', async ({ clock, archive, from }) => {
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
 });
+
+test('sqlite: many origins with the same long rules have one text in the database', () =>
+  inFolder(async (_dir, path) => {
+    const clock = createManualClock();
+    const store = openSqlite({ path, clock: () => clock, archive: () => openMemoryArchive() });
+    await store.admit(Array.from({ length: 50 }, (_, i) => linksOf(`s${i}.example`, 1)).flat());
+    const { visits } = await store.claim(ask());
+    const rules = longRules('same');
+    await store.settle(
+      visits.map((visit) => settlementOf(visit, { robots: longRobots(`https://${visit.site}`, { rules }) })),
+    );
+    await store.close();
+    const db = new DatabaseSync(path);
+    const sized = db.prepare('SELECT count(*) AS texts, sum(length(text)) AS chars FROM rules').get();
+    assert.deepEqual({ ...sized }, { texts: 1, chars: rules.length });
+    assert.equal(db.prepare('SELECT sum(length(rules)) AS chars FROM robots').get()!.chars, 0);
+    db.close();
+  }));
 
 storedCrawlContract<SqlitePlace>(
   'sqlite',

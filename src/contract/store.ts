@@ -1,5 +1,5 @@
 /**
- * The contract of a store: the crawl's memory, in six verbs.
+ * The contract of a store: the crawl's memory, in six verbs and one read.
  *
  * Every verb takes a batch and is atomic: all of it happened or none of it, and what has been
  * answered survives the death of the process. A link is in exactly one state: waiting, leased,
@@ -49,6 +49,13 @@ export interface Store {
   steer(changes: readonly Change[]): Promise<void>;
 
   census(): Promise<Census>;
+
+  /**
+   * The text of long rules that a visit to that site was given by name (model/long-rules.ts); null when the store does
+   * not have it. A claim brings no rules of more than RULES_CARRIED_MAX characters, whatever was settled. A text is
+   * stored once for all origins that have it, and stays when none has it any more.
+   */
+  rules(digest: string, site: string): Promise<string | null>;
 
   /** End all use; what was answered is kept. Leases stay, to be freed when the store is opened. */
   close(): Promise<void>;

@@ -1,7 +1,5 @@
 /** An HTTP request as others see it: its kind, the visit and the rules it belongs to, and how long it took. */
 
-import type { RobotsRecord } from './robots.ts';
-
 export const REQUEST_KINDS = ['page', 'robots', 'sitemap'] as const;
 /** What a request asks for. */
 export type RequestKind = (typeof REQUEST_KINDS)[number];
@@ -16,8 +14,8 @@ export interface RequestContext {
   readonly delayMs: number;
   /** The delay that was kept since the previous visit to the site; 0 for the first visit. */
   readonly restMs: number;
-  /** The rules that allow the request; null for a request for robots.txt. */
-  readonly robots: RobotsRecord | null;
+  /** Names the rules that allow the request (politeness/robots-digest.ts); null for a request for robots.txt. */
+  readonly rules: string | null;
   /** The request follows a redirect of the robots.txt of this visit: the only one that is sent without waiting. */
   readonly redirected?: boolean;
 }

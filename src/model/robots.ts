@@ -26,9 +26,11 @@ export interface RobotsRecord {
 }
 
 /** The links of such an origin wait in a queue of its own. */
-export const isInTrouble = ({ verdict }: RobotsRecord): boolean => verdict === 'trouble' || verdict === 'parked';
+export const isInTrouble = ({ verdict }: Pick<RobotsRecord, 'verdict'>): boolean =>
+  verdict === 'trouble' || verdict === 'parked';
 
 export const ROBOTS_TTL_MS = 24 * 3_600_000; // RFC 9309, 2.4: not longer than 24 hours
 export const ROBOTS_BYTES_MAX = 500 * 1024; // RFC 9309, 2.5: at least 500 KiB
-export const ROBOTS_RECORD_BYTES_MAX = 64 * 1024;
+/** What is kept of the rules for us. Patterns that are escaped can be longer than the robots.txt they come from. */
+export const ROBOTS_RECORD_BYTES_MAX = ROBOTS_BYTES_MAX;
 export const ROBOTS_REDIRECTS_MAX = 5; // RFC 9309, 2.3.1.2: at least five

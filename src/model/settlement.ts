@@ -1,7 +1,7 @@
 /** A visit's outcome with its archive record, ready to commit. */
 
+import type { CarriedRobots } from './long-rules.ts';
 import type { Page } from './page.ts';
-import type { RobotsRecord } from './robots.ts';
 import type { Pace } from './visit.ts';
 
 /** The finished, compressed archive records of one visit: robots.txt first, if it was fetched, then the page. */
@@ -28,8 +28,8 @@ export interface Settlement {
   readonly pace: Pace;
   /** The queue is parked with the links it has: only that of an origin in trouble ever is. */
   readonly parked: boolean;
-  /** What is known of the link's origin, if this visit learned something. */
-  readonly robots: RobotsRecord | null;
+  /** What is known of the link's origin, if this visit learned something. Rules that the store has may be named. */
+  readonly robots: CarriedRobots | null;
   /** Only with `returned`: the link goes to another queue of its site instead. */
   readonly to?: Destination;
 }

@@ -1,7 +1,7 @@
 /** One leased site with one link to fetch, and all that is needed to fetch it. */
 
 import type { Link } from './link.ts';
-import type { RobotsRecord } from './robots.ts';
+import type { CarriedRobots } from './long-rules.ts';
 
 /** What a site's politeness is decided from. It travels with the visit and comes back changed. */
 export interface Pace {
@@ -30,5 +30,5 @@ export interface Visit {
   /** The site's pace before the claim moved its clock. */
   readonly pace: Pace;
   /** The rules of the link's own origin, fresh or stale; null when they were never fetched. */
-  readonly robots: RobotsRecord | null;
+  readonly robots: CarriedRobots | null;
 }

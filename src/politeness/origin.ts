@@ -1,5 +1,6 @@
 /** Can this origin be reached? What its failures come to, and when it is asked again. */
 
+import type { CarriedRobots } from '../model/long-rules.ts';
 import type { RobotsRecord } from '../model/robots.ts';
 import { backoffMs, RETRY_AFTER_MAX_MS, type PaceSettings } from './pace.ts';
 
@@ -11,7 +12,7 @@ const PAGE_FAILURES = 3;
 export interface OriginFailure {
   readonly origin: string;
   /** What was known of it before. */
-  readonly former: RobotsRecord | null;
+  readonly former: CarriedRobots | null;
   readonly at: number;
   /** The status of a response, or the cause of a failure. */
   readonly cause: string;
@@ -44,10 +45,10 @@ export const afterUnreachable = (
 
 /** A page failed though its origin can be reached: others may answer, until very many in a row did not. */
 export const afterPageFailed = (
-  record: RobotsRecord,
+  record: CarriedRobots,
   { at, cause }: Pick<OriginFailure, 'at' | 'cause'>,
   { failuresMax }: PaceSettings,
-): RobotsRecord => {
+): CarriedRobots => {
   const failures = record.failures + 1;
   if (failures < PAGE_FAILURES * failuresMax) return { ...record, failures };
   return { ...record, fetchedAt: Math.floor(at), expiresAt: 0, verdict: 'parked', rules: cause, failures };

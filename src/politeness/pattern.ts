@@ -52,8 +52,8 @@ const NEEDS_WORK = /[%*$]|[^\x20-\x7e]/;
 
 /**
  * Both in their compared spelling. Between two stars the leftmost place is always as good as any
- * other, so the path is walked once and nothing is tried twice. At worst (64 KiB of rules made for
- * this, a path of 2,000 characters) a whole record costs 0.15 s; an ordinary one some microseconds.
+ * other, so the path is walked once and nothing is tried twice. How much one decision may look through is bounded in
+ * robots.ts; ordinary rules of 500 KiB cost 0.3 ms, most records some microseconds.
  */
 export const matches = (pattern: string, path: string): boolean => {
   const star = pattern.indexOf('*');

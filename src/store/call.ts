@@ -12,7 +12,8 @@ export type StoreCall =
   | { readonly verb: 'claim'; readonly ask: Ask }
   | { readonly verb: 'settle'; readonly settlements: readonly Settlement[] }
   | { readonly verb: 'steer'; readonly changes: readonly Change[] }
-  | { readonly verb: 'census' };
+  | { readonly verb: 'census' }
+  | { readonly verb: 'rules'; readonly digest: string; readonly site: string };
 
 /** A store whose calls are sent somewhere. */
 export const storeOver = (send: <T>(call: StoreCall) => Promise<T>, close: Store['close']): Store => ({
@@ -21,6 +22,7 @@ export const storeOver = (send: <T>(call: StoreCall) => Promise<T>, close: Store
   settle: (settlements) => send({ verb: 'settle', settlements }),
   steer: (changes) => send({ verb: 'steer', changes }),
   census: () => send({ verb: 'census' }),
+  rules: (digest, site) => send({ verb: 'rules', digest, site }),
   close,
 });
 
@@ -37,10 +39,15 @@ export const performOn = (store: Store, call: StoreCall): Promise<unknown> => {
       return store.steer(call.changes);
     case 'census':
       return store.census();
+    case 'rules':
+      return store.rules(call.digest, call.site);
     default:
       return call satisfies never;
   }
 };
+
+/** Whether a call changes nothing. */
+export const isRead = ({ verb }: StoreCall): boolean => verb === 'census' || verb === 'rules';
 
 /** Rows that a call may write, roughly. */
 export const rowsOf = (call: StoreCall): number => {
@@ -53,6 +60,7 @@ export const rowsOf = (call: StoreCall): number => {
       return 2 * call.settlements.length;
     case 'steer':
     case 'census':
+    case 'rules':
       return 0;
     default:
       return call satisfies never;

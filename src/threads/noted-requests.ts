@@ -5,7 +5,6 @@ import type { Fetcher, HttpRequest } from '../fetch/fetcher.ts';
 import type { FetchPage, PageRequest } from '../visit/parts.ts';
 import { LEDGER_DIR, type NotedRequest, type NoteKind } from '../ledger/format.ts';
 import { openLedger, type Ledger } from '../ledger/writer.ts';
-import { robotsDigest } from '../politeness/robots-digest.ts';
 import { ThreadFault, toFault } from './fault.ts';
 import type { FetchStart } from './messages.ts';
 
@@ -52,7 +51,7 @@ export const notedIn =
           kind: kindOf(request),
           delayMs: Math.floor(context.delayMs),
           restMs: Math.floor(context.restMs),
-          rules: context.robots ? robotsDigest(context.robots) : '',
+          rules: context.rules ?? '',
           site: context.site,
           url: request.url,
         }),

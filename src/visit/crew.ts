@@ -10,12 +10,13 @@ import type { Scope } from '../url/scope.ts';
 import type { VisitParts } from './parts.ts';
 import { createRecentlyAdmitted } from './recent.ts';
 import { createRouter } from './router.ts';
+import { createRulesCache } from './rules-cache.ts';
 import type { Store } from '../contract/store.ts';
 
 export interface CrewOptions extends Pick<VisitParts, 'rules' | 'fetch' | 'forget' | 'parse' | 'readRobots'> {
   readonly clock: Clock;
   readonly scope: Scope;
-  readonly store: Pick<Store, 'admit' | 'settle'>;
+  readonly store: Pick<Store, 'admit' | 'settle' | 'rules'>;
   readonly siteWaitingMax: number | null;
   readonly accept?: AcceptLinks | null;
 }
@@ -47,6 +48,7 @@ export const createCrew = ({ store, siteWaitingMax, accept = null, ...given }: C
   const parts: VisitParts = {
     ...given,
     router,
+    longRules: createRulesCache((digest, site) => store.rules(digest, site)),
     admit: async (all) => {
       for (let at = 0; at < all.length; at += ADMITTED_MAX) await links.add(all.slice(at, at + ADMITTED_MAX));
     },

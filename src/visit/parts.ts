@@ -11,6 +11,7 @@ import type { PaceSettings } from '../politeness/pace.ts';
 import type { RobotsRules } from '../politeness/robots.ts';
 import type { Scope } from '../url/scope.ts';
 import type { Router } from './router.ts';
+import type { RulesCache } from './rules-cache.ts';
 
 export interface VisitParts {
   readonly clock: Clock;
@@ -25,6 +26,8 @@ export interface VisitParts {
   readonly parse: (job: ParseJob) => Promise<Parsed>;
   /** What a robots.txt says to us, read here or in another thread; null when it cannot be read. Leaves the body. */
   readonly readRobots: (response: Answered, lease: number) => Promise<RobotsRules | null>;
+  /** Long rules, which come with a visit by name only. */
+  readonly longRules: RulesCache;
   /** Resolves when the links are in the store. */
   readonly admit: (links: readonly Link[]) => Promise<void>;
   /** Resolves when the settlement is in the store. */

@@ -4,7 +4,8 @@
  */
 
 import type { Exchange, FailureCause } from '../model/exchange.ts';
-import { isInTrouble, type RobotsRecord } from '../model/robots.ts';
+import type { CarriedRobots } from '../model/long-rules.ts';
+import { isInTrouble } from '../model/robots.ts';
 import type { Destination, Settlement } from '../model/settlement.ts';
 import type { Pace, Visit } from '../model/visit.ts';
 import { originQueue, siteOfQueue } from '../url/origin-queue.ts';
@@ -19,11 +20,11 @@ export const hasNoAddress = (exchange: Exchange): boolean =>
 export const isOfOrigin = ({ cause }: { readonly cause: FailureCause }): boolean => OF_ORIGIN.has(cause);
 
 /** Whether links of this origin are to wait, at that moment. */
-export const waits = (record: RobotsRecord, at: number): boolean =>
+export const waits = (record: CarriedRobots, at: number): boolean =>
   record.verdict === 'parked' || (record.verdict === 'trouble' && record.expiresAt > at);
 
 /** Where a link waits until its origin answers. With `isNews` the record was made by this visit. */
-export const asideOf = ({ site, claimedAt }: Visit, record: RobotsRecord, isNews: boolean): Destination => ({
+export const asideOf = ({ site, claimedAt }: Visit, record: CarriedRobots, isNews: boolean): Destination => ({
   queue: originQueue(site, record.origin),
   first: false,
   pace: {

@@ -12,6 +12,7 @@ import type { Answered, Exchange, Failed } from '../model/exchange.ts';
 import { REDIRECT_HOPS_MAX, type Link } from '../model/link.ts';
 import { failedName, type OutcomeName } from '../model/outcome.ts';
 import type { RequestContext } from '../model/request.ts';
+import { digestOf, withoutLongRules, withRules, type CarriedRobots } from '../model/long-rules.ts';
 import { isInTrouble, type RobotsRecord } from '../model/robots.ts';
 import type { Page } from '../model/page.ts';
 import type { Destination, RecordGroup, Settlement } from '../model/settlement.ts';
@@ -20,6 +21,7 @@ import { afterPageFailed, afterUnreachable } from '../politeness/origin.ts';
 import { CRAWL_DELAY_MAX_MS, nextPace, type PaceEvent } from '../politeness/pace.ts';
 import { readRetryAfterMs } from '../politeness/retry-after.ts';
 import { robotsDecision } from '../politeness/robots.ts';
+import { robotsDigest } from '../politeness/robots-digest.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
 import { readLocation } from '../url/location.ts';
 import { isOriginQueue } from '../url/origin-queue.ts';
@@ -43,10 +45,10 @@ interface VisitState {
   readonly signal: AbortSignal;
   /** What is not routed by then is left: the link waits again. */
   readonly stop: AbortSignal;
-  /** The rules in force; null until they are known. */
-  robots: RobotsRecord | null;
-  /** What this visit learned of the origin, if that is to be kept. */
-  learned: RobotsRecord | null;
+  /** The record in force; null until it is known. Long rules are not in it: visits under way would hold them all. */
+  robots: CarriedRobots | null;
+  /** What this visit learned of the origin, if that is to be kept; with its rules if they are new to the store. */
+  learned: CarriedRobots | null;
   robotsResponses: readonly Answered[];
   /** What the robots.txt says of sitemaps, if it was fetched in this visit. */
   sitemapLines: readonly string[];
@@ -115,13 +117,14 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
   const known = state.robots;
   if (known && waits(known, state.visit.claimedAt))
     return { fate: 'returned', event: { kind: 'no-request' }, to: asideOf(state.visit, known, false) };
-  const trouble = await learnRobots(parts, state, address);
-  if (trouble) return trouble;
+  const judged = (await knownRobots(parts, state)) ?? (await askRobots(parts, state, address));
+  if ('fate' in judged) return judged;
+  const rules = robotsDigest(judged);
   const { origin } = address;
   const sitemaps = await namedSitemaps(parts, link, { origin, named: state.sitemapLines, stop: state.stop });
   if (!sitemaps) return cutShort(state);
   state.sitemaps = sitemaps;
-  const { allowed, rule } = robotsDecision(state.robots!, address.path);
+  const { allowed, rule } = robotsDecision(judged, address.path);
   state.rule = rule;
   if (!allowed)
     return recordsOnly(
@@ -145,7 +148,7 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
       bodyBytesMax: bodyBytesMaxOf(parts, link),
       wantsBody,
       keepMs,
-      context: contextOf(parts, state.visit, state.robots),
+      context: contextOf(parts, state.visit, rules),
     },
     state.signal,
   );
@@ -156,22 +159,24 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
 };
 
 /** The delays are those known when the visit began: what its own responses ask for is recorded with them. */
-const contextOf = (
-  { rules }: VisitParts,
-  { site, lease, pace }: Visit,
-  robots: RobotsRecord | null,
-): RequestContext => ({
+const contextOf = (parts: VisitParts, { site, lease, pace }: Visit, rules: string | null): RequestContext => ({
   site,
   lease,
-  robots,
+  rules,
   restMs: pace.delayMs,
-  delayMs: Math.max(rules.pace.delayMs, Math.min(pace.crawlDelayMs, CRAWL_DELAY_MAX_MS)),
+  delayMs: Math.max(parts.rules.pace.delayMs, Math.min(pace.crawlDelayMs, CRAWL_DELAY_MAX_MS)),
 });
 
-/** Makes the rules of the link's origin known, asking for them if they are stale; otherwise the visit ends here. */
-const learnRobots = async (parts: VisitParts, state: VisitState, address: Address): Promise<End | null> => {
-  const { robots: former } = state;
-  if (former && !isInTrouble(former) && former.expiresAt > parts.clock.now()) return null;
+/** The rules of the link's origin as the crawl knows them; null when they are unknown, stale or lost. */
+const knownRobots = async ({ clock, longRules }: VisitParts, state: VisitState): Promise<RobotsRecord | null> => {
+  const { robots, visit: leased } = state;
+  if (!robots || isInTrouble(robots) || robots.expiresAt <= clock.now()) return null;
+  const digest = digestOf(robots);
+  return withRules(robots, digest === null ? null : await longRules.text(digest, leased.site));
+};
+
+/** Asks the origin for its rules; where it does not say them, the visit ends here. */
+const askRobots = async (parts: VisitParts, state: VisitState, address: Address): Promise<End | RobotsRecord> => {
   const result = await requestRobots(
     parts,
     { origin: address.origin, context: contextOf(parts, state.visit, null) },
@@ -180,9 +185,12 @@ const learnRobots = async (parts: VisitParts, state: VisitState, address: Addres
   state.robotsResponses = result.responses;
   state.exchanges.push(...result.responses);
   if (result.kind === 'known') {
-    state.robots = state.learned = result.record;
+    const { record, long } = withoutLongRules(result.record);
+    if (long) parts.longRules.put(long);
+    state.robots = record;
+    state.learned = result.record;
     state.sitemapLines = result.sitemaps;
-    return null;
+    return result.record;
   }
   const { last } = result;
   const isPlainTried = state.visit.link.fallback && !hasNoAddress(last);
@@ -259,7 +267,7 @@ const failed = (parts: VisitParts, state: VisitState, exchange: Failed): End => 
 /** A page failed: it is tried again while it has tries left. Null when it has none. */
 const again = (parts: VisitParts, state: VisitState, exchange: Exchange): End | null => {
   const cause = exchange.kind === 'failed' ? exchange.cause : String(exchange.status);
-  state.learned = afterPageFailed(state.robots!, { at: exchange.endedAt, cause }, parts.rules.pace);
+  state.learned = afterPageFailed(state.learned ?? state.robots!, { at: exchange.endedAt, cause }, parts.rules.pace);
   if (state.visit.tries >= TRIES_MAX) return null;
   const event = troubleEvent(parts.clock.now(), exchange);
   return state.learned.verdict === 'parked'
@@ -276,7 +284,7 @@ const answered = async (parts: VisitParts, state: VisitState, exchange: Answered
     : { kind: 'answered', at: exchange.answeredAt, responseMs: exchange.answeredAt - exchange.startedAt };
   const retry = inTrouble ? again(parts, state, exchange) : null;
   if (retry) return recordsOnly(parts, state, retry);
-  if (!inTrouble && state.robots!.failures > 0) state.learned = { ...state.robots!, failures: 0 };
+  if (!inTrouble && state.robots!.failures > 0) state.learned = { ...(state.learned ?? state.robots!), failures: 0 };
 
   const outcome = outcomeOf(parts, link, exchange);
   const target = outcome === 'redirected' ? redirectTarget(parts, link, exchange) : null;

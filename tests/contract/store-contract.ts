@@ -6,6 +6,7 @@ import { crashContract } from './store-crash.ts';
 import { leaseContract } from './store-leases.ts';
 import { moveContract } from './store-move.ts';
 import { randomContract } from './store-random.ts';
+import { rulesContract } from './store-rules.ts';
 import { behaviourOf } from './store-scene.ts';
 import type { OpenStore } from './store-scene.ts';
 import { settleContract } from './store-settle.ts';
@@ -19,6 +20,7 @@ export const storeContract = (name: string, open: OpenStore, { leasesRunOut = fa
   admitContract(it);
   claimContract(it);
   settleContract(it);
+  rulesContract(it);
   moveContract(it);
   steerContract(it);
   crashContract(it);

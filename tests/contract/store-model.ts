@@ -7,6 +7,7 @@ import { knownTotal } from '../../src/model/census.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { Link } from '../../src/model/link.ts';
 import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
+import { digestOf, withoutLongRules, withRules } from '../../src/model/long-rules.ts';
 import type { RobotsRecord } from '../../src/model/robots.ts';
 import type { Destination, Settlement } from '../../src/model/settlement.ts';
 import type { Pace, Visit } from '../../src/model/visit.ts';
@@ -28,6 +29,8 @@ export interface Model {
   readonly seen: Set<string>;
   readonly leases: Set<number>;
   readonly robots: Map<string, RobotsRecord>;
+  /** Texts of long rules by their digest. */
+  readonly rules: Map<string, string>;
   /** Settled links in order: address, outcome and the text of its first record. */
   readonly settled: { url: string; outcome: string; record: string | null }[];
   readonly marks: Record<string, number>;
@@ -41,6 +44,7 @@ export const createModel = (): Model => ({
   seen: new Set(),
   leases: new Set(),
   robots: new Map(),
+  rules: new Map(),
   settled: [],
   marks: {},
   archivedBytes: 0,
@@ -167,7 +171,8 @@ const followVisit = (model: Model, visit: Visit, { asked, now }: { asked: Ask; n
     site.visited ? site.pace : { ...site.pace, delayMs: visit.pace.delayMs },
     'the former pace',
   );
-  assert.deepEqual(visit.robots, model.robots.get(new URL(visit.link.url).origin) ?? null, 'the rules of its origin');
+  const known = model.robots.get(new URL(visit.link.url).origin);
+  assert.deepEqual(visit.robots, known ? withoutLongRules(known).record : null, 'the rules of its origin');
   assert.ok(!model.leases.has(visit.lease), `lease ${visit.lease} was given before`);
   model.leases.add(visit.lease);
   const delayMs = Math.max(site.pace.delayMs, asked.delayMs);
@@ -186,7 +191,10 @@ export const followSettle = (model: Model, settlements: readonly Settlement[]): 
     site.lease = null;
     site.pace = settlement.pace;
     if (settlement.parked) site.setAside = 'parked';
-    if (settlement.robots) model.robots.set(settlement.robots.origin, settlement.robots);
+    const { robots } = settlement;
+    const { long } = robots ? withoutLongRules(robots) : { long: null };
+    if (long) model.rules.set(long.digest, long.text);
+    if (robots) model.robots.set(robots.origin, withRules(robots, model.rules.get(digestOf(robots) ?? '') ?? null)!);
     if (settlement.fate === 'retry') site.queue.push({ link, tries });
     if (settlement.fate === 'returned' && !settlement.to) site.queue.unshift({ link, tries: tries - 1 });
     if (settlement.fate === 'settled') followPage(model, site, settlement);

@@ -6,6 +6,7 @@ import { randomInt } from 'node:crypto';
 import { StoreFault } from '../../src/contract/fault.ts';
 import type { Admitted, Change } from '../../src/contract/store.ts';
 import type { Link } from '../../src/model/link.ts';
+import { RULES_CARRIED_MAX } from '../../src/model/long-rules.ts';
 import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
 import { isArchived } from '../../src/model/page.ts';
 import type { Settlement } from '../../src/model/settlement.ts';
@@ -191,7 +192,11 @@ const settlementFor = (run: RandomRun, visit: Visit): Settlement => {
             fetchedAt: clock.now(),
             expiresAt: clock.now() + 1,
             verdict: 'rules',
-            rules: `-/${visit.lease}`,
+            // the name of long rules, where the visit has it and learned no others
+            rules:
+              typeof visit.robots?.rules === 'object' && dice.below(2) === 0
+                ? visit.robots.rules
+                : `-/${visit.lease}`.padEnd(dice.oneOf([0, 0, RULES_CARRIED_MAX + 1]), 'x'),
             crawlDelayMs: null,
             failures: dice.below(3),
           },

@@ -6,6 +6,7 @@ import { StoreFault } from '../../src/contract/fault.ts';
 import type { CanonicalUrl } from '../../src/model/link.ts';
 import { isArchived, NO_PLACE } from '../../src/model/page.ts';
 import type { RobotsRecord } from '../../src/model/robots.ts';
+import type { Visit } from '../../src/model/visit.ts';
 import type { Span } from '../support/memory-archive.ts';
 import {
   ask,
@@ -163,7 +164,7 @@ export const settleContract = (it: Behaviour): void => {
       failures: 2,
     };
     let fetched: RobotsRecord | null = rules;
-    const brought: [string, RobotsRecord | null][] = [];
+    const brought: [string, Visit['robots']][] = [];
     for (let i = 0; i < 5; i++) {
       const visit = await claimOne(store);
       brought.push([visit.link.url, visit.robots]);

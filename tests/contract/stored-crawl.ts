@@ -8,6 +8,7 @@ import { notesContract } from './stored-notes.ts';
 import { pagesContract } from './stored-pages.ts';
 import { randomReadContract } from './stored-random.ts';
 import { readContract } from './stored-read.ts';
+import { storedRulesContract } from './stored-rules.ts';
 import { storedBehaviourOf, type OpenPlace, type StoredPlace } from './stored-scene.ts';
 import { sitesContract } from './stored-sites.ts';
 import { surveyContract } from './stored-survey.ts';
@@ -34,6 +35,7 @@ export const storedCrawlContract = <P extends StoredPlace>(
   pagesContract(itAnywhere);
   notesContract(itAnywhere);
   walkContract(itAnywhere);
+  storedRulesContract(itAnywhere);
   fillContract(itAnywhere);
   fillPiecesContract(itAnywhere);
   fillEndsContract(itAnywhere);

@@ -3,13 +3,15 @@
 import type { Fault } from '../../src/care/verify/survey.ts';
 import { shardOf, SHARDS } from '../../src/url/shard.ts';
 import { ask, linksOf, recordsOf, settlementOf, type Scene } from './store-scene.ts';
+import { longRobots } from './store-rules.ts';
 import { robotsOf } from './stored-everything.ts';
 import type { StoredPlace } from './stored-scene.ts';
 import type { Tamper } from './stored-tamper.ts';
 
 /**
  * The crawl that damage is planted into. a.example has links 2 to 4 waiting, 1 settled, and rules; b.example has 1
- * leased and 2 waiting; p.example is parked with 2 and 3, h.example held with 2, i.example idle. Four pages in all.
+ * leased and 2 waiting; p.example is parked with 2 and 3, h.example held with 2, i.example idle, with long rules. Four
+ * pages in all.
  */
 export const makeGround = async ({ store }: Scene): Promise<void> => {
   await store.admit([
@@ -18,6 +20,10 @@ export const makeGround = async ({ store }: Scene): Promise<void> => {
     ...linksOf('p.example', 3),
     ...linksOf('h.example', 2),
     ...linksOf('i.example', 1),
+  ]);
+  const rulesOf = new Map([
+    ['a.example', robotsOf('https://a.example')],
+    ['i.example', longRobots('https://i.example')],
   ]);
   const { visits } = await store.claim(ask());
   await store.settle(
@@ -28,7 +34,7 @@ export const makeGround = async ({ store }: Scene): Promise<void> => {
           parked: visit.site === 'p.example',
           records: recordsOf(visit.site),
           pace: { ...visit.pace, dueAt: visit.claimedAt + (visit.site === 'h.example' ? 0 : 9_000), failures: 1 },
-          robots: visit.site === 'a.example' ? robotsOf('https://a.example') : null,
+          robots: rulesOf.get(visit.site) ?? null,
         }),
       ),
   );
@@ -275,6 +281,12 @@ const ROW_DAMAGE: readonly Damage[] = [
     needs: 'breakRobots',
     plant: ({ breakRobots }, place) => breakRobots(place, 'https://a.example'),
     found: [{ kind: 'wrong', says: /https:\/\/a\.example/ }],
+  },
+  {
+    title: 'a text of long rules that is missing',
+    needs: 'loseRules',
+    plant: ({ loseRules }, place) => loseRules(place, 'https://i.example'),
+    found: [{ kind: 'wrong', says: /robots rules of https:\/\/i\.example is missing/ }],
   },
 ];
 

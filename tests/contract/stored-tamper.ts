@@ -61,6 +61,8 @@ export interface Tamper<P extends StoredPlace> {
   addStrayBlock(place: P, site: string): unknown;
   /** The rules of an origin cannot be read. */
   breakRobots(place: P, origin: string): unknown;
+  /** The texts of long rules of that origin's site are gone. */
+  loseRules(place: P, origin: string): unknown;
   /** So much is destroyed that the store says of itself: nothing here can be trusted. */
   ruin(place: P): unknown;
 }

@@ -60,6 +60,7 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
     settle: (settlements) => through('settle', () => settle(settlements)),
     steer: (changes) => through('steer', () => store.steer(changes)),
     census: () => through('census', () => store.census()),
+    rules: (digest, site) => through('rules', () => store.rules(digest, site)),
     close: () => store.close(),
   };
 };
@@ -71,6 +72,7 @@ export const standing = (store: Store, clock: VirtualClock): Store => ({
   settle: (settlements) => clock.standFor(store.settle(settlements)),
   steer: (changes) => clock.standFor(store.steer(changes)),
   census: () => clock.standFor(store.census()),
+  rules: (digest, site) => clock.standFor(store.rules(digest, site)),
   close: () => clock.standFor(store.close()),
 });
 

@@ -303,6 +303,12 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [edit('visit/visit.ts', '  if (!allowed) return', "  if (!allowed && rule === '') return")],
   },
   {
+    name: 'long rules are stored in part: what the rest forbids is fetched after a restart',
+    edits: [
+      edit('store/sqlite/robots.ts', 'run(long.digest, long.text)', 'run(long.digest, long.text.slice(0, 4_096))'),
+    ],
+  },
+  {
     name: 'who stood still past its lease goes on as if it had it',
     seed: 12,
     fault: 'process-stands-still',

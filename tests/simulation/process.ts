@@ -201,6 +201,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
       siteWaitingMax: settings.siteWaitingMax,
       store: {
         admit: (links, siteWaitingMax) => mine(store.admit(links, siteWaitingMax)),
+        rules: (digest, site) => mine(store.rules(digest, site)),
         settle: (settlements) => counted('settlements', settlements.length, mine(store.settle(settlements))),
       },
       rules: {

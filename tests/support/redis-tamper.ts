@@ -77,6 +77,7 @@ export const redisTamper = (redis: () => Redis): Omit<Tamper<RedisPlace>, 'addSt
     addToPages: addTo,
     addToLinks: addTo,
     addToSites: addTo,
+    loseRules: (place, origin) => redis().del(key(place, siteIn(origin), 'rules')),
     breakRobots: (place, origin) => redis().hset(key(place, siteIn(origin), 'robots'), origin, '{'),
     ruin: ({ folder }) => writeFileSync(rowsPathOf(folder), 'this is no database'.repeat(1_000)),
   };

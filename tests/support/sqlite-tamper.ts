@@ -82,6 +82,7 @@ export const SQLITE_TAMPER: Partial<Tamper<SqlitePlace>> = {
   addToPages: addToCounter,
   addToLinks: addToCounter,
   addToSites: addToCounter,
+  loseRules: (place) => sql(place, 'DELETE FROM rules'),
   addStrayBlock: (place, site) =>
     sql(place, 'INSERT INTO block (read_to, via, links) VALUES (0, ?, ?)', '', `0 0 0 0 https://${site}/stray\n`),
   ruin: (place) => sql(place, "UPDATE seen SET fingerprints = x'00'"),

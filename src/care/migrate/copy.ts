@@ -33,6 +33,8 @@ const WEIGHT_AT_ONCE = 10_000;
  * handed over.
  */
 const ROW_WEIGHT = 10;
+/** Rules can be long: so many characters of them weigh as much as a link. */
+const LINK_CHARS = 500;
 
 /** False when it was stopped. Throws a StoreFault when not all of the crawl came. */
 export const copyPieces = async ({ source, take, shiftMs, notes, onProgress, stop }: CopyOptions): Promise<boolean> => {
@@ -78,7 +80,7 @@ const count = (piece: Piece, came: Came): number => {
       came.pages += piece.pages.length;
       return piece.pages.length * ROW_WEIGHT;
     case 'robots':
-      return piece.records.length * ROW_WEIGHT;
+      return piece.records.reduce((sum, { rules }) => sum + ROW_WEIGHT + rules.length / LINK_CHARS, 0);
     case 'tally':
       return 1;
     default:

@@ -7,7 +7,7 @@ import type { LinkView, PageFilter, SiteQuery, SiteSort, SiteView } from '../../
 import type { Clock } from '../../lib/clock.ts';
 import type { PageRow } from '../../model/page.ts';
 import { fill } from './fill.ts';
-import { census, siteState, type MemoryState, type Site } from './state.ts';
+import { census, siteState, wholeRobots, type MemoryState, type Site } from './state.ts';
 import { walk } from './walk.ts';
 
 const PAGES_AT_ONCE = 100;
@@ -16,7 +16,11 @@ export const openMemoryCrawl = ({ state, clock }: { state: MemoryState; clock: C
   census: async () => census(state, clock.now()),
   link: async (url, site) => linkOf(state, url, state.sites.get(site)),
   sites: (query) => sitesOf(state, query),
-  robots: async (origins) => origins.map((origin) => state.robots.get(origin) ?? null),
+  robots: async (origins) =>
+    origins.map((origin) => {
+      const record = state.robots.get(origin);
+      return record ? wholeRobots(state, record) : null;
+    }),
   pagesAfter: async (row, filter) => pagesAfter(state, row, filter),
   note: async (name) => state.notes[name] ?? null,
   keepNote: async (name, text) => {

@@ -4,7 +4,7 @@ import { StoreFault } from '../../contract/fault.ts';
 import type { Filling } from '../../contract/stored-crawl.ts';
 import type { FoundSite, Piece } from '../../contract/walk.ts';
 import { shardOf } from '../../url/shard.ts';
-import { addPage, createMemoryState, type MemoryState, type Site } from './state.ts';
+import { addPage, createMemoryState, keepRobots, type MemoryState, type Site } from './state.ts';
 
 /** Throws a StoreFault when a whole crawl is there, also one that became whole meanwhile. */
 export const fill = (place: MemoryState): Filling => {
@@ -36,7 +36,7 @@ const takeOne = (state: MemoryState, piece: Piece): void => {
       for (const { link } of piece.links) state.seen.add(link.url);
       return;
     case 'robots':
-      for (const record of piece.records) state.robots.set(record.origin, record);
+      for (const record of piece.records) keepRobots(state, record);
       return;
     case 'pages':
       for (const { row: _, mine: __, ...page } of piece.pages) {

@@ -5,6 +5,7 @@ import { SITES_DUE_COUNTED_MAX } from '../../model/census.ts';
 import type { ArchiveEnd, Census } from '../../model/census.ts';
 import { ANSWERED_OUTCOMES, type OutcomeName } from '../../model/outcome.ts';
 import type { PageRow } from '../../model/page.ts';
+import { digestOf, withoutLongRules, withRules, type CarriedRobots } from '../../model/long-rules.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import type { Pace } from '../../model/visit.ts';
 import type { Waiting } from '../../model/waiting.ts';
@@ -34,7 +35,9 @@ export interface MemoryState {
   isMade: boolean;
   readonly sites: Map<string, Site>;
   readonly seen: Set<string>;
-  readonly robots: Map<string, RobotsRecord>;
+  readonly robots: Map<string, CarriedRobots>;
+  /** Texts of long rules by their digest. */
+  readonly rules: Map<string, string>;
   readonly pages: PageRow[];
   readonly settled: Partial<Record<OutcomeName, number>>;
   readonly marks: Record<string, number>;
@@ -52,6 +55,7 @@ export const createMemoryState = (): MemoryState => ({
   sites: new Map(),
   seen: new Set(),
   robots: new Map(),
+  rules: new Map(),
   pages: [],
   settled: {},
   marks: {},
@@ -77,6 +81,16 @@ export const siteOf = (state: MemoryState, name: string, now: number): Site => {
 
 export const siteState = ({ setAside, lease, queue }: Site): SiteState =>
   lease ? 'leased' : (setAside ?? (queue.length > 0 ? 'waiting' : 'idle'));
+
+export const keepRobots = ({ robots, rules }: MemoryState, given: CarriedRobots): void => {
+  const { record, long } = withoutLongRules(given);
+  if (long) rules.set(long.digest, long.text);
+  robots.set(record.origin, record);
+};
+
+/** Null for rules whose text is missing. */
+export const wholeRobots = ({ rules }: MemoryState, record: CarriedRobots): RobotsRecord | null =>
+  withRules(record, rules.get(digestOf(record) ?? '') ?? null);
 
 /** Adds a settled page to the counters of the crawl; true when a server answered, so that its site counts it, too. */
 export const addPage = (state: MemoryState, page: PageRow): boolean => {

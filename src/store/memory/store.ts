@@ -12,7 +12,7 @@ import type { Destination, Settlement } from '../../model/settlement.ts';
 import type { Visit } from '../../model/visit.ts';
 import type { Waiting } from '../../model/waiting.ts';
 import { appendKept, keptBytes, placeOf, type Begin } from '../kept.ts';
-import { addPage, census, createMemoryState, leasedLinks, ready, siteOf, siteState } from './state.ts';
+import { addPage, census, createMemoryState, keepRobots, leasedLinks, ready, siteOf, siteState } from './state.ts';
 import type { MemoryState, Site } from './state.ts';
 
 export interface MemoryStore extends Store {
@@ -46,6 +46,7 @@ export const openMemoryStore = ({ clock, archive, state = createMemoryState() }:
     settle: async (settlements) => (whileOpen(), settle(state, settlements, { archive, now: clock.now() })),
     steer: async (changes) => (whileOpen(), steer(state, changes, clock.now())),
     census: async () => (whileOpen(), census(state, clock.now())),
+    rules: async (digest) => (whileOpen(), state.rules.get(digest) ?? null),
     close: async () => {
       closed = true;
     },
@@ -174,7 +175,7 @@ const endLease = (state: MemoryState, site: Site, { settlement, at }: Ending): v
   site.lease = null;
   site.pace = settlement.pace;
   if (settlement.parked) site.setAside = 'parked';
-  if (settlement.robots) state.robots.set(settlement.robots.origin, settlement.robots);
+  if (settlement.robots) keepRobots(state, settlement.robots);
   state.archivedBytes += keptBytes(settlement).length;
   switch (settlement.fate) {
     case 'retry':

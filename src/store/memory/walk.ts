@@ -2,7 +2,8 @@
 
 import type { Found, WalkPart } from '../../contract/walk.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
-import { siteState, type MemoryState, type Site } from './state.ts';
+import { rulesMissing } from '../rules-missing.ts';
+import { siteState, wholeRobots, type MemoryState, type Site } from './state.ts';
 
 const LINKS_AT_ONCE = 500;
 const PAGES_AT_ONCE = 200;
@@ -21,11 +22,18 @@ const PARTS: Readonly<Record<WalkPart, (state: MemoryState) => Iterable<Found>>>
       pages: some.map((page, i) => ({ ...page, row: from + i + 1, mine: true })),
     })),
   sites: ({ sites }) => [...sites.values()].flatMap(siteWithQueue),
-  robots: ({ robots }) => [{ kind: 'robots', records: [...robots.values()] }],
+  robots: robotsPieces,
   tally: ({ forgotten, archivedBytes, end, marks, notes }) => [
     { kind: 'tally', forgotten, archivedBytes, archive: end, marks, notes, elsewhere: [], dead: [] },
   ],
 };
+
+function* robotsPieces(state: MemoryState): Generator<Found> {
+  for (const record of state.robots.values()) {
+    const whole = wholeRobots(state, record);
+    yield whole ? { kind: 'robots', records: [whole] } : rulesMissing(record.origin);
+  }
+}
 
 const siteWithQueue = (site: Site): Found[] => [
   {

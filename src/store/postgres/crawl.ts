@@ -1,7 +1,6 @@
 /** A crawl in PostgreSQL, opened to look at it, check it, or move it. */
 
 import type { StoredCrawl } from '../../contract/stored-crawl.ts';
-import type { RobotsRecord } from '../../model/robots.ts';
 import type { LookOptions } from '../options.ts';
 import { readCensus } from './census.ts';
 import { openConnection, rowsOn, type Connection, type Rows } from './connection.ts';
@@ -10,8 +9,9 @@ import { prepareLayout } from './layout.ts';
 import { linkOf } from './read-link.ts';
 import { createPagesAfter } from './read-pages.ts';
 import { sitesOf } from './read-sites.ts';
+import { robotsOf } from './robots.ts';
 import { NOTE } from './schema.ts';
-import { textOf, textsOf } from './values.ts';
+import { textOf } from './values.ts';
 import { walk } from './walk.ts';
 
 export const openPostgresCrawl = async (options: LookOptions): Promise<StoredCrawl> => {
@@ -28,15 +28,6 @@ export const openPostgresCrawl = async (options: LookOptions): Promise<StoredCra
     fill: () => fill(connection),
     close: () => connection.close(),
   };
-};
-
-const robotsOf = async (rows: Rows, origins: readonly string[]): Promise<(RobotsRecord | null)[]> => {
-  const found = await rows<{ record: RobotsRecord }>(
-    'SELECT @crawl.rules(r) AS record FROM @crawl.robots r WHERE r.origin = ANY ($1::text[])',
-    [textsOf(origins)],
-  );
-  const known = new Map(found.map(({ record }) => [record.origin, record]));
-  return origins.map((origin) => known.get(origin) ?? null);
 };
 
 const noteOf = async (rows: Rows, name: string): Promise<string | null> =>

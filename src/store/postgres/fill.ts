@@ -13,6 +13,7 @@ import { LONG_MS_MAX, type Connection } from './connection.ts';
 import { codeOf } from './faults.ts';
 import { beginFillLayout } from './layout.ts';
 import { pagesJson } from './pages.ts';
+import { robotsJson } from './robots.ts';
 import { keyOf } from './schema.ts';
 import { arrayOf, jsonOf, type Value } from './values.ts';
 
@@ -94,5 +95,5 @@ const valuesOf = (
         piece satisfies never;
     }
   }
-  return [jsonOf(sites), jsonOf(blocks), arrayOf(prints), pagesJson(pages), jsonOf(robots), tally && jsonOf(tally)];
+  return [jsonOf(sites), jsonOf(blocks), arrayOf(prints), pagesJson(pages), robotsJson(robots), tally && jsonOf(tally)];
 };

@@ -12,7 +12,7 @@ const SERVER_MIN = 150_000;
 
 /** In an order in which each finds what it needs. */
 const FILES = `tables waiting-text records queue moment fence tell put-first free free-held enter keep-pages keep-robots
-  bring-back steer admit claim move-links settle census check-move fill make-whole`.split(/\s+/);
+  rules-of   bring-back steer admit claim move-links settle census check-move fill make-whole`.split(/\s+/);
 
 export interface LayoutOptions {
   readonly crawl: string;

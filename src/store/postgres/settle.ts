@@ -10,6 +10,7 @@ import { shardOf } from '../../url/shard.ts';
 import { appendKept, keptBytes, placeOf, type Begin } from '../kept.ts';
 import { storeFault } from './faults.ts';
 import { pagesJson } from './pages.ts';
+import { robotsJson } from './robots.ts';
 import { keyOf } from './schema.ts';
 import type { Session } from './session.ts';
 import { arrayOf, jsonOf, textsOf, type Value } from './values.ts';
@@ -106,7 +107,7 @@ const valuesOf = (
     arrayOf(answered),
     ...paces,
     pagesJson(pages),
-    jsonOf([...robots.values()]),
+    robotsJson([...robots.values()]),
     jsonOf(counted),
     moves.length > 0 ? jsonOf(moves) : null,
     at(),

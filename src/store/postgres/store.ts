@@ -88,6 +88,8 @@ const storeOf = (session: Session): OpenedStore => {
         session.dueHints.forget(null);
       }),
     census: () => whileOpen(async () => toCensus((await server.call<CensusRow>('census', [member, at()]))[0]!)),
+    rules: (digest) =>
+      whileOpen(async () => (await server.call<{ rules_of: string | null }>('rules_of', [digest]))[0]!.rules_of),
     time: () => whileOpen(async () => (await server.call<{ moment: number }>('moment', [at()]))[0]!.moment),
     close: async () => {
       if (closed) return;

@@ -1,7 +1,7 @@
 /** Everything that lies in a crawl at rest, in short reads. */
 
 import type { Found, FoundSite, FoundTally, WalkPart } from '../../contract/walk.ts';
-import type { RobotsRecord } from '../../model/robots.ts';
+import type { CarriedRobots } from '../../model/long-rules.ts';
 import { siteStateOf } from '../site-state.ts';
 import { readWaiting } from '../waiting-text.ts';
 import { readCensus } from './census.ts';
@@ -10,6 +10,7 @@ import { beingMoved } from './layout.ts';
 import { toPage, type FoundPage } from './pages.ts';
 import { readPages } from './read-pages.ts';
 import { idsAsFound } from './read-sites.ts';
+import { robotsPieces } from './robots.ts';
 import { keyOf } from './schema.ts';
 import { sqlFile } from './sql.ts';
 import { arrayOf } from './values.ts';
@@ -159,17 +160,21 @@ function* end({ site, tail, next }: Followed): Generator<Found> {
   if (next !== null && next <= tail) yield missing(site, next);
 }
 
-/** With the largest rules, 6 MiB. */
+/** Records of origins have some KiB each: long rules are not in them. */
 const ROBOTS_AT_ONCE = 100;
 
 async function* robots({ rows }: Connection): Walk {
-  const steps = inSteps<{ record: RobotsRecord }>(ROBOTS_AT_ONCE, (last) =>
-    rows('SELECT @crawl.rules(r) AS record FROM @crawl.robots r WHERE r.origin > $1 ORDER BY r.origin LIMIT $2', [
+  const steps = inSteps<{ record: CarriedRobots }>(ROBOTS_AT_ONCE, (last) =>
+    rows('SELECT @crawl.record(r) AS record FROM @crawl.robots r WHERE r.origin > $1 ORDER BY r.origin LIMIT $2', [
       last?.record.origin ?? '',
       ROBOTS_AT_ONCE,
     ]),
   );
-  for await (const some of steps) yield { kind: 'robots', records: some.map(({ record }) => record) };
+  for await (const some of steps)
+    yield* robotsPieces(
+      rows,
+      some.map(({ record }) => record),
+    );
 }
 
 async function* tally(connection: Connection): Walk {

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CLAIMS_MAX, type Ask, type Claimed } from '../../contract/store.ts';
-import type { RobotsRecord } from '../../model/robots.ts';
+import type { CarriedRobots } from '../../model/long-rules.ts';
 import type { Visit } from '../../model/visit.ts';
 import type { Claim, OpenClaim } from './queue.ts';
 import { writeGivenUp, type Session } from './session.ts';
@@ -134,5 +134,5 @@ const visitOf = (
     responseMs: Number(responseMs),
     failures: Number(failures),
   },
-  robots: rules === '' ? null : (JSON.parse(rules) as RobotsRecord),
+  robots: rules === '' ? null : (JSON.parse(rules) as CarriedRobots),
 });

@@ -9,6 +9,7 @@ import type { ArchiveEnd } from '../../model/census.ts';
 import type { PageRow } from '../../model/page.ts';
 import { shardOf } from '../../url/shard.ts';
 import { PAGES_DB, pathOf, removeDatabase } from '../files.ts';
+import { withoutLongRules } from '../../model/long-rules.ts';
 import { SITE_STATE } from '../site-state.ts';
 import { storeFault } from '../sqlite/fault.ts';
 import { goneFault, type Connection } from './connection.ts';
@@ -19,7 +20,7 @@ import { originShard } from './read-robots.ts';
 import { createRows, inTransaction, insertPage, PAGE_INDEX, writeBatch } from './rows.ts';
 import { everyShard, type Step } from './wire.ts';
 
-/** What is sent in one go: rules are up to 64 KiB each. */
+/** What is sent in one go, and a piece more: with the largest rules, 10 MiB. */
 const CHARS_AT_ONCE = 4_000_000;
 
 /** What goes to one shard, as the step reads it. */
@@ -28,6 +29,7 @@ interface Load {
   /** Site, page and lines in turn. */
   readonly runs: string[];
   readonly robots: string[];
+  readonly rules: string[];
   readonly counts: Record<string, number>;
   prints: string;
 }
@@ -133,9 +135,12 @@ const load = (loads: Loads, piece: Piece): void => {
     }
     case 'robots':
       for (const record of piece.records) {
-        const text = JSON.stringify(record);
-        loadOf(loads, originShard(record.origin, shards)).robots.push(record.origin, text);
-        loads.chars += text.length;
+        const { record: kept, long } = withoutLongRules(record);
+        const text = JSON.stringify(kept);
+        const there = loadOf(loads, originShard(record.origin, shards));
+        there.robots.push(record.origin, text);
+        if (long) there.rules.push(long.digest, long.text);
+        loads.chars += text.length + (long?.text.length ?? 0);
       }
       return;
     case 'pages':
@@ -158,7 +163,7 @@ const load = (loads: Loads, piece: Piece): void => {
 
 const loadOf = ({ byShard }: Loads, shard: number): Load => {
   let there = byShard.get(shard);
-  if (!there) byShard.set(shard, (there = { sites: [], runs: [], robots: [], counts: {}, prints: '' }));
+  if (!there) byShard.set(shard, (there = { sites: [], runs: [], robots: [], rules: [], counts: {}, prints: '' }));
   return there;
 };
 

@@ -16,7 +16,8 @@ import { StoreFault } from '../../contract/fault.ts';
  *   its queue begins
  * - `queue:<name>`  list of its waiting links in blocks, or of references to files with them
  * - `seen:<n>`      set of fingerprints of known URLs
- * - `robots`  hash: origin -> its rules
+ * - `robots`  hash: origin -> its rules, or the name of long ones
+ * - `rules`   hash: digest -> text of long rules (model/long-rules.ts)
  * - `batch`   hash: member -> the last batch that it settled here, and what of it was refused
  * - `gone:<member>` list of links given up whose rows this member has not written yet
  * - `filling` text: what fills the shard from another store, until the crawl is whole

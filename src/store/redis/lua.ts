@@ -19,6 +19,7 @@ export const STEPS = [
   'find',
   'free',
   'indexes',
+  'keep-rules',
   'lock',
   'mark',
   'read',

@@ -2,6 +2,7 @@
 
 import { StoreFault } from '../../contract/fault.ts';
 import { settledOf, type Settled } from '../../contract/store.ts';
+import { withoutLongRules } from '../../model/long-rules.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import type { Destination, Settlement } from '../../model/settlement.ts';
 import { shardOf } from '../../url/shard.ts';
@@ -21,6 +22,8 @@ export const settle = async (session: Session, settlements: readonly Settlement[
   const chosen = inForce(session, settlements);
   if (chosen.length === 0) return settledOf(settlements, () => false);
   const shards = Map.groupBy(chosen, ({ site }) => shardOf(site, session.shards));
+  // Texts before the records that name them: one that stays without a record harms nobody.
+  await session.wire.all(chosen.flatMap((one) => longRulesOf(session, one)));
   const number = session.batch + 1;
   const batch = keep(session, { number, chosen, shards });
   session.batch = number;
@@ -66,6 +69,11 @@ const putRight = (session: Session, batch: Batch, refused: ReadonlyMap<number, R
   } catch (error) {
     throw (session.fault = storeFault(error));
   }
+};
+
+const longRulesOf = ({ shards }: Session, { site, robots }: Settlement): Step[] => {
+  const long = robots && withoutLongRules(robots).long;
+  return long ? [{ name: 'keep-rules', shard: shardOf(site, shards), args: [long.digest, long.text] }] : [];
 };
 
 const inForce = ({ leases }: Session, settlements: readonly Settlement[]): Settlement[] => {
@@ -136,7 +144,7 @@ const toText = (settlement: Settlement): readonly (string | number | readonly (s
   return [
     ...[site, lease, fate, dueAt, delayMs, crawlDelayMs, responseMs, failures, parked ? 1 : 0],
     ...[outcome, isAnswered ? 1 : 0, keptBytes(settlement).length],
-    ...(robots ? [robots.origin, JSON.stringify(robots)] : ['', '']),
+    ...(robots ? [robots.origin, JSON.stringify(withoutLongRules(robots).record)] : ['', '']),
     ...(to ? [destinationText(to)] : []),
   ];
 };

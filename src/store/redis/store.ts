@@ -6,6 +6,7 @@
 import type { Settled } from '../../contract/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Settlement } from '../../model/settlement.ts';
+import { shardOf } from '../../url/shard.ts';
 import { PAGES_DB, pathOf } from '../files.ts';
 import type { OpenedStore, StoreOptions } from '../options.ts';
 import { census } from './census.ts';
@@ -19,6 +20,7 @@ import { createKeys } from './keys.ts';
 import { beginCrawl } from './layout.ts';
 import { openStoreQueue } from './queue-store.ts';
 import { NO_END } from './read-pages.ts';
+import { rulesText } from './read-robots.ts';
 import { openRows } from './rows.ts';
 import type { LeaseSession, Session } from './session.ts';
 import { settle } from './settle.ts';
@@ -108,6 +110,7 @@ const storeOf = (session: Session, clock: Clock | null): OpenedStore => {
     settle: settleInTurn,
     steer: (changes) => whileOpen(() => steer(session, changes)),
     census: () => whileOpen(() => census(session)),
+    rules: (digest, site) => whileOpen(() => rulesText(wire, shardOf(site, session.shards), digest)),
     time: () => whileOpen(async () => clock?.now() ?? serverTime(wire)),
     close: async () => {
       if (!wire.isOpen()) return;

@@ -16,7 +16,7 @@ import { siteStateOf } from '../site-state.ts';
 import { fatal, isCorrupt } from '../sqlite/self.ts';
 import type { Connection } from './connection.ts';
 import { readLease } from './queue.ts';
-import { originShard, readRules, rulesIn } from './read-robots.ts';
+import { originShard, readRecord, recordsIn } from './read-robots.ts';
 import { reading } from './wire.ts';
 
 const SITES_AT_ONCE = 500;
@@ -60,9 +60,9 @@ async function* keysWrong(connection: Connection, shards: number): Sentences {
   for (let shard = 0; shard < shards; shard++) {
     yield* sitesWrong(connection, shard, looked);
     yield* setsWrong(connection, shard, looked);
-    for await (const rules of rulesIn(connection, shard))
-      for (const [origin, text] of rules)
-        if (readRules(origin, text) && originShard(origin, shards) !== shard)
+    for await (const records of recordsIn(connection, shard))
+      for (const [origin, text] of records)
+        if (readRecord(origin, text) && originShard(origin, shards) !== shard)
           yield `the robots rules of ${origin} are in shard ${shard}, where nobody looks`;
   }
   yield* strayKeys(connection, shards, looked);
@@ -172,7 +172,7 @@ const setOf = (print: string, sets: number): number => {
 };
 
 /** Keys of a shard that are there once. */
-const SINGLE = /^(?:count|due|lease|leased|parked|held|robots|batch|sites|files|gone:.+)$/;
+const SINGLE = /^(?:count|due|lease|leased|parked|held|robots|rules|batch|sites|files|gone:.+)$/;
 
 /** Is there a key that no site and no counter accounts for? A scan may name it twice. */
 async function* strayKeys({ allKeys }: Connection, shards: number, looked: Looked): Sentences {

@@ -1,14 +1,17 @@
 /** Walks over everything of a stopped crawl, in little memory. */
 
 import type { Found, StoredPage, WalkPart } from '../../contract/walk.ts';
+import { digestOf } from '../../model/long-rules.ts';
 import { NO_PLACE } from '../../model/page.ts';
+import type { RobotsRecord } from '../../model/robots.ts';
 import { unansweredPage } from '../../model/unanswered-page.ts';
 import type { Waiting } from '../../model/waiting.ts';
+import { rulesMissing } from '../rules-missing.ts';
 import { census } from './census.ts';
 import type { Connection } from './connection.ts';
 import { orNull, readGivenUp, readLease } from './queue.ts';
 import { lastRow, NO_END, readPage, selectPages, type PagesReader } from './read-pages.ts';
-import { readRules, rulesIn } from './read-robots.ts';
+import { readRecord, recordsIn, wholeRobots } from './read-robots.ts';
 import { readSites, type SiteRow } from './read-sites.ts';
 import { hasGivenUp, readBatch, type Batch } from './rows.ts';
 import { readLastSettled, unsettledOf, type Unsettled } from './unsettled.ts';
@@ -44,11 +47,18 @@ async function* seenIn(connection: Connection, shard: number): Walk {
 }
 
 async function* robotsIn(connection: Connection, shard: number): Walk {
-  for await (const rules of rulesIn(connection, shard)) {
-    const records = rules.map(([origin, text]) => readRules(origin, text));
-    for (const [i, [origin]] of rules.entries())
-      if (records[i] === null) yield { kind: 'wrong', says: `the robots rules of ${origin} cannot be read` };
-    yield { kind: 'robots', records: records.filter((record) => record !== null) };
+  for await (const texts of recordsIn(connection, shard)) {
+    const records: RobotsRecord[] = [];
+    for (const [origin, text] of texts) {
+      const record = readRecord(origin, text);
+      const whole = record && (await wholeRobots(connection.wire, shard, record));
+      if (record === null) yield { kind: 'wrong', says: `the robots rules of ${origin} cannot be read` };
+      else if (whole === null) yield rulesMissing(origin);
+      // Long rules are a piece of their own: fifty of them would be 25 MiB.
+      else if (digestOf(record) !== null) yield { kind: 'robots', records: [whole] };
+      else records.push(whole);
+    }
+    yield { kind: 'robots', records };
   }
 }
 

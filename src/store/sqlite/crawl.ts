@@ -15,7 +15,7 @@ import { linkOf } from './read-link.ts';
 import { pagesAfter } from './read-pages.ts';
 import { sitesOf } from './read-sites.ts';
 import { repair } from './repair.ts';
-import { readRobots } from './robots.ts';
+import { readRobots, wholeRobots } from './robots.ts';
 import { openDatabase, openToRead, shardsIn, type Connection } from './schema.ts';
 import { readTally } from './tally.ts';
 import { walk } from './walk.ts';
@@ -60,7 +60,13 @@ export const openSqliteCrawl = async (options: LookOptions): Promise<StoredCrawl
     census: async () => filling?.census() ?? (await readOnce(open, censusNow))!,
     link: (url, site) => read((connection) => atOneMoment(connection, () => linkOf(connection, url, site))),
     sites,
-    robots: (origins) => read((connection) => origins.map((origin) => readRobots(connection, origin))),
+    robots: (origins) =>
+      read((connection) =>
+        origins.map((origin) => {
+          const record = readRobots(connection, origin);
+          return record && wholeRobots(connection, record);
+        }),
+      ),
     pagesAfter: (row, filter) => read((connection) => pagesAfter(connection, row, filter)),
     note: (name) =>
       readOnce(

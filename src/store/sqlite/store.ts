@@ -4,13 +4,14 @@ import type { Archive } from '../../archive/archive.ts';
 import { StoreFault } from '../../contract/fault.ts';
 import { anchorNow, createClock, type Anchor, type Clock } from '../../lib/clock.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
-import { rowsOf, storeOver, type StoreCall } from '../call.ts';
+import { isRead, rowsOf, storeOver, type StoreCall } from '../call.ts';
 import { CRAWL_DB, pathOf } from '../files.ts';
 import type { OnTime, OpenedStore, StoreOptions } from '../options.ts';
 import { admit } from './admit.ts';
 import { censusOf } from './census.ts';
 import { claim } from './claim.ts';
 import { storeFault } from './fault.ts';
+import { readRules } from './robots.ts';
 import { openDatabase, shardsIn } from './schema.ts';
 import { inTransaction, type Session } from './session.ts';
 import { settle } from './settle.ts';
@@ -76,7 +77,7 @@ export const openSqlite = (options: SqliteOptions): SqliteStore => {
         onTime?.(call.verb, performance.now() - begun);
         return result;
       });
-    if (calls.every((call) => call.verb === 'census')) return work();
+    if (calls.every(isRead)) return work();
     try {
       const begun = performance.now();
       if (rowsInWal >= checkpointRows) checkpoint(); // before the work: if it fails, nothing was done
@@ -126,6 +127,8 @@ const perform = (session: Session, call: StoreCall): unknown => {
       return steer(session, call.changes);
     case 'census':
       return censusOf(session, session.clock.now());
+    case 'rules':
+      return readRules(session, call.digest);
     default:
       return call satisfies never;
   }

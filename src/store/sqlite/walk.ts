@@ -2,13 +2,15 @@
 
 import { basename } from 'node:path';
 import type { Found, StoredPage, WalkPart } from '../../contract/walk.ts';
+import type { RobotsRecord } from '../../model/robots.ts';
 import type { Waiting } from '../../model/waiting.ts';
 import { storeFault } from './fault.ts';
 import { allNotes } from './notes.ts';
 import type { QueueEnds } from './queue.ts';
 import { createMet, walkQueue, type Met } from './queue-walk.ts';
 import { PAGES_SELECT, readPage, type StoredRow } from './read-pages.ts';
-import { eachRobots } from './robots.ts';
+import { rulesMissing } from '../rules-missing.ts';
+import { eachRobots, wholeRobots } from './robots.ts';
 import type { Connection } from './schema.ts';
 import { isLogWhole, seenLog } from './seen-log.ts';
 import { checkSelf, fatal, isCorrupt } from './self.ts';
@@ -20,7 +22,8 @@ import { readTally } from './tally.ts';
 const LINKS_AT_ONCE = 500;
 /** With the largest extracted values, 6 MiB. */
 const PAGES_AT_ONCE = 100;
-const ROBOTS_AT_ONCE = 100;
+/** With the largest rules, 10 MiB. */
+const ROBOTS_AT_ONCE = 20;
 
 /** Damage is told where `self` is asked for, and thrown as a StoreFault where it is not. */
 export async function* walk(
@@ -61,7 +64,7 @@ const PARTS: Readonly<Record<WalkPart, (connection: Connection, file: string) =>
       pages: rows.map((row): StoredPage => ({ ...readPage(row), row: row[0], mine: true })),
     })),
   sites: sitePieces,
-  robots: (connection) => inPieces(eachRobots(connection), ROBOTS_AT_ONCE, (records) => ({ kind: 'robots', records })),
+  robots: robotsPieces,
   tally: tallyPiece,
 };
 
@@ -73,6 +76,19 @@ function* inPieces<T>(items: Iterable<T>, atOnce: number, pieceOf: (some: readon
     some = [];
   }
   if (some.length > 0) yield pieceOf(some);
+}
+
+function* robotsPieces(connection: Connection): Generator<Found> {
+  let records: RobotsRecord[] = [];
+  for (const record of eachRobots(connection)) {
+    const whole = wholeRobots(connection, record);
+    if (whole === null) yield rulesMissing(record.origin);
+    else if (records.push(whole) >= ROBOTS_AT_ONCE) {
+      yield { kind: 'robots', records };
+      records = [];
+    }
+  }
+  if (records.length > 0) yield { kind: 'robots', records };
 }
 
 function* seenPieces({ db, sql }: Connection, file: string): Generator<Found> {

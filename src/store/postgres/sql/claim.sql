@@ -80,7 +80,7 @@ BEGIN
         FROM took t WHERE k.id = t.id
       )
       SELECT t.number, t.name, now_at, now_at + _lease_ms, t.pace,
-        CASE WHEN r.origin IS NOT NULL THEN @crawl.rules(r) END,
+        CASE WHEN r.origin IS NOT NULL THEN @crawl.record(r) END,
         @crawl.with_tries(t.link, @crawl.tries_of(t.link) + 1), t.via, NULL::int, NULL::float8
       FROM took t LEFT JOIN @crawl.robots r
         ON r.origin = split_part(@crawl.url_of(t.link), '/', 1) || '//' || split_part(@crawl.url_of(t.link), '/', 3);

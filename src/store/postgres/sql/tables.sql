@@ -6,6 +6,8 @@
 --          a site are numbered from `head` to `tail` without a gap (an empty queue has head = tail + 1), so that a new
 --          one touches no other. `head_at` is how many links of the first were taken; `read_to` keeps that for a block
 --          that others were put before.
+-- rules    Texts of long rules, each once, however many rows of `robots` name it by its `digest`; their own `rules` are
+--          empty then.
 -- tally    A row per counter and slot; a counter is the sum. The slot is the backend's, so that transactions do not
 --          queue for a row.
 CREATE TABLE @crawl.meta (name text PRIMARY KEY, value text NOT NULL);
@@ -39,8 +41,9 @@ CREATE TABLE @crawl.block (
 
 CREATE TABLE @crawl.robots (
   origin text PRIMARY KEY, fetched_at float8 NOT NULL, expires_at float8 NOT NULL, verdict text NOT NULL,
-  rules text NOT NULL, crawl_delay_ms float8, failures int NOT NULL
+  rules text NOT NULL, digest text, crawl_delay_ms float8, failures int NOT NULL
 ) WITH (@vacuum);
+CREATE TABLE @crawl.rules (digest text PRIMARY KEY, text text NOT NULL);
 
 CREATE TABLE @crawl.seen (print bigint NOT NULL);
 CREATE TABLE @crawl.page (

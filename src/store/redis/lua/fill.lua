@@ -1,9 +1,10 @@
 -- Fills one shard of a crawl that comes from another store. To take may not be repeated.
 --
--- keys: count due filling parked held robots sites
+-- keys: count due filling parked held robots rules sites
 -- args: `begin`, `take` or `end`; token of this filling; to take, as JSON: `sites`, each: name, state, pages, dueAt,
 --       delay, crawl delay, response time, failures; `runs` of links as `admit` takes them; `prints`: fingerprints of
---       settled URLs; `robots`: origin and rules in turn; `counts`: what is added to counters
+--       settled URLs; `robots`: origin and record in turn; `rules`: digest and text of
+--       long rules in turn; `counts`: what is added to counters
 -- answer: `done`; `overtaken` when another filling has begun meanwhile; or a site that has links, but did not come, in
 --         second place
 -- uses: many counters queue-store know grow
@@ -47,6 +48,7 @@ end
 close()
 writeSites()
 for print in string.gmatch(given.prints, '%S+') do know(print) end
+many('HSET', rules, given.rules)
 many('HSET', robots, given.robots)
 for name, n in pairs(given.counts) do add(name, n) end
 writeCounters()

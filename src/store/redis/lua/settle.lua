@@ -4,7 +4,7 @@
 -- keys: count due lease leased parked robots batch
 -- args: number of the batch; JSON: settlements, each a list: site, lease, fate, dueAt, delay, crawl delay, response
 --       time, failures, 1 if parked, outcome (empty if not settled), 1 if a server answered, bytes archived, origin and
---       its rules (empty for none), another queue that the link goes to, as `move` takes it (nothing for none)
+--       its record (empty for none), another queue that the link goes to, as `move` takes it (nothing for none)
 -- answer: the next moments; the numbers (from 1) of those that were refused, or -1 for a batch older than the last;
 --         queues that grew at their end, each: site, elements, links
 -- uses: many counters moments queue lease move

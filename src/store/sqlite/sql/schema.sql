@@ -12,6 +12,9 @@
 --
 -- A site is also the queue of an origin in trouble (src/url/origin-queue.ts): only such a one is ever parked.
 --
+-- `rules` has the texts of long rules (src/model/long-rules.ts), each once, however many rows of `robots` name it by its
+-- `digest`; their own `rules` are empty then.
+--
 -- `seen` is a log of fingerprints, one row per transaction; the table in memory is its index.
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
@@ -44,7 +47,8 @@ CREATE TABLE block (id INTEGER PRIMARY KEY, read_to INTEGER NOT NULL, via TEXT N
 
 CREATE TABLE robots (
   origin TEXT PRIMARY KEY, fetched_at REAL NOT NULL, expires_at REAL NOT NULL,
-  verdict TEXT NOT NULL, rules TEXT NOT NULL, crawl_delay_ms REAL, failures INTEGER NOT NULL
+  verdict TEXT NOT NULL, rules TEXT NOT NULL, digest TEXT, crawl_delay_ms REAL, failures INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE rules (digest TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
 
 CREATE TABLE seen (id INTEGER PRIMARY KEY, fingerprints BLOB NOT NULL) STRICT;
