@@ -198,7 +198,7 @@ test('a request that waits too long for a socket is given up and never sent', as
     await until('the first request has come', () => server.heads.length === 1);
     nowMs += 300;
     const second = failed(await waits);
-    assert.equal(failed(await first).cause, 'answer-timeout');
+    assert.equal(failed(await first).cause, 'response-timeout');
     assert.deepEqual([second.cause, second.startedAt], ['timeout', null]);
     assert.equal(server.heads.length, 1);
   });

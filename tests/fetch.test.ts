@@ -231,7 +231,7 @@ test('every way of not answering has its name', async () => {
       assert.notEqual(exchange.detail, '');
       causes.push(exchange.cause);
     }
-    assert.deepEqual(causes, ['reset', 'reset', 'reset', 'bad-answer', 'bad-answer', 'bad-answer']);
+    assert.deepEqual(causes, ['reset', 'reset', 'reset', 'bad-response', 'bad-response', 'bad-response']);
     await until('all connections are closed', () => server.sockets.size === 0);
   });
 });
@@ -249,7 +249,7 @@ test('a server that does not answer is given up long before the whole time is ov
     await until('the request has come', () => server.heads.length === 1);
     nowMs += 200;
     await until('the request is given up', () => exchange !== null);
-    assert.equal(failed(exchange as unknown as Exchange).cause, 'answer-timeout');
+    assert.equal(failed(exchange as unknown as Exchange).cause, 'response-timeout');
   });
 });
 

@@ -64,7 +64,7 @@ const wellKnown = SITES.map((host) => `http://${host}`);
 
 test('while others answer, a failure is that of its site, and nobody is asked', async () => {
   const { answers, fails, asked, clock } = onScene(wellKnown);
-  for (const cause of ['refused', 'connect-timeout', 'answer-timeout', 'dns'] as const) {
+  for (const cause of ['refused', 'connect-timeout', 'response-timeout', 'dns'] as const) {
     clock.advance(10_000);
     await answers('a.example');
     assert.equal(await fails('x.example', cause), false, cause);
@@ -83,7 +83,7 @@ for (const [cause, means] of [
   ['dns', 'names'],
   ['refused', 'connections'],
   ['connect-timeout', 'connections'],
-  ['answer-timeout', 'connections'],
+  ['response-timeout', 'connections'],
 ] as const) {
   test(`when none of them can be reached, ${cause} blames nobody, and nothing is visited until one can`, async () => {
     const { clock, fails, broken, said, reach } = onScene(wellKnown);
@@ -127,7 +127,7 @@ test('where fewer than three sites ever answered, nobody can tell, and the failu
 test('a failure in TLS or HTTP comes from a server that was reached, and one of our own stays ours', async () => {
   const { fails, broken, asked } = onScene(wellKnown);
   broken.add('names').add('connections');
-  for (const cause of ['tls', 'reset', 'bad-answer', 'address'] as const)
+  for (const cause of ['tls', 'reset', 'bad-response', 'address'] as const)
     assert.equal(await fails('x.example', cause), false, cause);
   assert.deepEqual(asked, []);
 });

@@ -318,7 +318,7 @@ test('the status of a robots.txt decides whether it is read, followed, taken as 
 });
 
 test('a robots.txt that could not be read allows nothing, whatever is kept of the trouble', () => {
-  for (const cause of ['503', 'dns', 'answer-timeout']) {
+  for (const cause of ['503', 'dns', 'response-timeout']) {
     const record: RobotsRecord = { ...written(cause), verdict: 'trouble' };
     assert.deepEqual(robotsDecision(record, '/page'), {
       allowed: false,

@@ -176,7 +176,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
   #readHead(span: Span): void {
     const head = readHead(this.#headReader, span);
     if (head === null) return;
-    if (head.kind === 'bad') return this.#fail('bad-answer', head.detail);
+    if (head.kind === 'bad') return this.#fail('bad-response', head.detail);
     const { wantsBody, bodyBytesMax } = this.#plan;
     this.#head = head;
     const framing = frame(head);
@@ -265,7 +265,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
         if (this.#addresses.length > 0 && this.deadlineAt < this.#totalBy) return this.#waitForSocket();
         return this.#fail('connect-timeout', 'no connection in time');
       case 'sent':
-        return this.#fail('answer-timeout', 'no response in time');
+        return this.#fail('response-timeout', 'no response in time');
       case 'head':
         return this.#fail('timeout', 'the head of the response was not complete in time');
       case 'body':

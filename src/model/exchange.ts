@@ -9,10 +9,10 @@ export const FAILURES = {
   refused: 'the connection was refused or could not be made',
   'connect-timeout': 'no connection within the time allowed',
   tls: 'the TLS handshake failed, or --verify-tls refused the certificate',
-  'answer-timeout': 'connected, but the response did not begin within the time allowed',
+  'response-timeout': 'connected, but the response did not begin within the time allowed',
   timeout: 'the request did not end within the time allowed, and nothing of its response can be kept',
   reset: 'the connection ended before the response was complete',
-  'bad-answer': 'what came back is not HTTP, or its head is over the ceiling',
+  'bad-response': 'what came back is not HTTP, or its head is over the ceiling',
   aborted: 'the crawl was stopped while the request was under way',
 } as const;
 

@@ -31,7 +31,7 @@ const MEANS: Readonly<Partial<Record<FailureCause, Means>>> = {
   dns: 'names',
   refused: 'connections',
   'connect-timeout': 'connections',
-  'answer-timeout': 'connections',
+  'response-timeout': 'connections',
   timeout: 'connections',
 };
 

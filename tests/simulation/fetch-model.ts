@@ -109,7 +109,7 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
       }
       if (hangs) {
         seen.dropped(clock.now());
-        return failed('answer-timeout', true);
+        return failed('response-timeout', true);
       }
       if (site.health === 'flaky' && mix(n, web.plan.seed) % 100 < FLAKY_PERCENT) {
         seen.dropped(clock.now());

@@ -110,7 +110,7 @@ const rightOutcomes = (web: ModelWeb, url: string, deaths: number): string[] => 
   const page = web.page(url);
   const site = web.siteNamed(new URL(url).hostname);
   const gaveUp = deaths >= 8 ? ['gave-up'] : []; // CLAIMS_MAX: fewer deaths never cost an innocent link
-  const hung = ['failed-answer-timeout', 'failed-reset', ...gaveUp];
+  const hung = ['failed-response-timeout', 'failed-reset', ...gaveUp];
   const health = web.originHealth(url);
   // Nothing is settled as failed that was never asked for.
   if (health !== 'sound' && health !== 'flapping') return gaveUp;
