@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { decodeBytes } from '../src/parse/charset.ts';
+import { decoderOf } from '../src/parse/encodings/labels.ts';
 import { parsePage } from '../src/parse/page.ts';
 
 const find = (body: string | Uint8Array, headers: Record<string, string>) =>
@@ -155,4 +156,45 @@ test('of two Content-Type fields that were joined the first charset counts', () 
   const body = Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]); // in windows-1251
   const { text } = find(body, { 'content-type': 'text/html; charset=windows-1251, text/html; charset=windows-1251' });
   assert.equal(text, 'Привет');
+});
+
+/** Bytes of a text in an encoding of one or two bytes a character, by turning its decoder round. */
+const encoded = (text: string, label: string): Uint8Array => {
+  const decoder = decoderOf(label)!;
+  const codes = new Map<string, readonly number[]>();
+  const learn = (...code: readonly number[]): void => {
+    const decoded = decoder.decode(Uint8Array.from(code));
+    if (decoded.length === 1 && !codes.has(decoded)) codes.set(decoded, code);
+  };
+  for (let one = 0; one < 256; one++) learn(one);
+  if (/jis|euc|big5|gb/.test(label))
+    for (let lead = 0x81; lead < 0xff; lead++) for (let trail = 0x40; trail < 0xff; trail++) learn(lead, trail);
+  return Uint8Array.from([...text].flatMap((character) => [...codes.get(character)!]));
+};
+
+for (const [label, text] of [
+  ['windows-1251', 'Вечером мы вышли к реке и долго смотрели, как медленно плывут облака над старым городом.'],
+  ['koi8-r', 'Вечером мы вышли к реке и долго смотрели, как медленно плывут облака над старым городом.'],
+  ['windows-1253', 'Το βράδυ κατεβήκαμε στη θάλασσα και κοιτάζαμε για ώρα τα σύννεφα πάνω από την παλιά πόλη.'],
+  ['windows-1255', 'בערב ירדנו אל הנהר והבטנו זמן רב בעננים שעברו לאט מעל העיר הישנה והשקטה'],
+  ['windows-1256', 'في المساء نزلنا إلى النهر ونظرنا طويلا إلى الغيوم وهي تمر ببطء فوق المدينة القديمة'],
+  ['shift_jis', '夕方、私たちは川まで歩いて、古い町の上をゆっくりと流れる雲を長いあいだ眺めていました。'],
+  ['euc-jp', '夕方、私たちは川まで歩いて、古い町の上をゆっくりと流れる雲を長いあいだ眺めていました。'],
+  ['euc-kr', '저녁에 우리는 강가로 내려가 오래된 도시 위로 천천히 흘러가는 구름을 오랫동안 바라보았다.'],
+  [
+    'windows-1252',
+    'Le soir, nous sommes allés près de la rivière ; les nuages étaient très légers, là-bas, à côté du château.',
+  ],
+] as const) {
+  test(`a page that names no encoding is read as ${label} where its letters look like that, and says that it was a guess`, () => {
+    const page = encoded(`<html><body class="a page"><p>${text}</p><p>${text}</p></body></html>`, label);
+    const { text: read, guessed } = decodeBytes({ bytes: page, contentType: 'text/html', html: true });
+    assert.ok(read.includes(text), read);
+    assert.equal(guessed, true);
+  });
+}
+
+test('a page without letters to guess from is read as windows-1252', () => {
+  const bytes = Uint8Array.from([0x41, 0x20, 0x80, 0x20, 0x42]);
+  assert.deepEqual(decodeBytes({ bytes, contentType: 'text/html', html: true }).text.length, 5);
 });

@@ -49,7 +49,7 @@ export interface Page {
   readonly tls: TlsVerdict | '';
   /** The encoding that the page was read in, in the words of the Encoding Standard; empty when it was not read. */
   readonly charset: string;
-  /** Whether nothing named that encoding: UTF-8 where the bytes keep to it, or else windows-1252. */
+  /** Whether nothing named that encoding: UTF-8 where the bytes keep to it, or else what their letters look like. */
   readonly charset_guessed: boolean;
 }
 

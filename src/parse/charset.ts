@@ -1,6 +1,7 @@
 /** Which encoding a text is in, and the text itself (Encoding Standard; HTML standard, 13.2.3). */
 
 import { isAscii, isUtf8 } from 'node:buffer';
+import { analyse } from 'chardet';
 import { charsetParameter, decoderOf, encodingDeclared, encodingNamed } from './encodings/labels.ts';
 import { bogusEnd } from './html/skip.ts';
 import { lateMetaCharset, metaCharset } from './meta-charset.ts';
@@ -20,6 +21,8 @@ export interface EncodedText {
   readonly html: boolean;
 }
 
+/** Enough to tell encodings apart by their letters; a detector takes about half a millisecond for it. */
+const DETECT_BYTES_MAX = 4_096;
 /** HTML standard, prescan: where the declaration of an encoding belongs. */
 const PRESCAN_BYTES = 1024;
 
@@ -72,7 +75,18 @@ const guess = (bytes: Uint8Array): string => {
   if (isUtf8(bytes)) return 'utf-8';
   const whole = bytes.subarray(0, wholeEnd(bytes));
   // A text may be cut within its last character; ASCII before that would prove nothing.
-  return whole.length < bytes.length && isUtf8(whole) && !isAscii(whole) ? 'utf-8' : 'windows-1252';
+  return whole.length < bytes.length && isUtf8(whole) && !isAscii(whole) ? 'utf-8' : detected(bytes);
+};
+
+/** From the first byte on that is not ASCII, which begins a character in every encoding: markup before it says nothing. */
+const detected = (bytes: Uint8Array): string => {
+  const from = bytes.findIndex((byte) => byte > 0x7f);
+  const sample = bytes.subarray(from, from + DETECT_BYTES_MAX);
+  for (const { name } of analyse(sample)) {
+    const encoding = name.startsWith('UTF-') ? null : encodingNamed(name); // what is UTF-8 or marked was known before
+    if (encoding !== null) return encoding;
+  }
+  return 'windows-1252';
 };
 
 /** Where the last, unfinished UTF-8 character begins; the end when there is none. */
