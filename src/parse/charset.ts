@@ -78,7 +78,7 @@ const guess = (bytes: Uint8Array): string => {
   return whole.length < bytes.length && isUtf8(whole) && !isAscii(whole) ? 'utf-8' : detected(bytes);
 };
 
-/** From the first byte on that is not ASCII, which begins a character in every encoding: markup before it says nothing. */
+/** From the first byte on that is not ASCII: it begins a character in every encoding, and markup says nothing. */
 const detected = (bytes: Uint8Array): string => {
   const from = bytes.findIndex((byte) => byte > 0x7f);
   const sample = bytes.subarray(from, from + DETECT_BYTES_MAX);
