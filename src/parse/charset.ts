@@ -1,7 +1,7 @@
 /** Which encoding a text is in, and the text itself (Encoding Standard; HTML standard, 13.2.3). */
 
 import { isAscii, isUtf8 } from 'node:buffer';
-import { analyse } from 'chardet';
+import { createRequire } from 'node:module';
 import { charsetParameter, decoderOf, encodingDeclared, encodingNamed } from './encodings/labels.ts';
 import { bogusEnd } from './html/skip.ts';
 import { lateMetaCharset, metaCharset } from './meta-charset.ts';
@@ -78,11 +78,14 @@ const guess = (bytes: Uint8Array): string => {
   return whole.length < bytes.length && isUtf8(whole) && !isAscii(whole) ? 'utf-8' : detected(bytes);
 };
 
+/** Loaded when a page needs it: few do, and every parse thread would compile it. */
+const detector = (): typeof import('chardet') => createRequire(import.meta.url)('chardet') as typeof import('chardet');
+
 /** From the first byte on that is not ASCII: it begins a character in every encoding, and markup says nothing. */
 const detected = (bytes: Uint8Array): string => {
   const from = bytes.findIndex((byte) => byte > 0x7f);
   const sample = bytes.subarray(from, from + DETECT_BYTES_MAX);
-  for (const { name } of analyse(sample)) {
+  for (const { name } of detector().analyse(sample)) {
     const encoding = name.startsWith('UTF-') ? null : encodingNamed(name); // what is UTF-8 or marked was known before
     if (encoding !== null) return encoding;
   }

@@ -15,6 +15,7 @@ import { siteOf } from '../url/site.ts';
 const SITES_LEAST = 3;
 /** Sites remembered, one origin each; the one that answered last is the youngest. */
 const SITES_MAX = 64;
+const REMEMBER_MS = 500;
 /** How many are asked at a time, one time after the other, until one can be reached. */
 const ASKED = [1, 2, 3];
 /** A connection that worked so shortly before speaks for this machine: where only dead sites are left, many fail. */
@@ -67,6 +68,7 @@ export const createReach = (parts: ReachParts): Reach => {
   const asking: Partial<Record<Means, Promise<boolean>>> = {};
   const cut = new Set<Means>();
   let answeredAt = -Infinity;
+  let rememberAt = -Infinity;
   let turn = 0;
 
   const remember = (origin: string): void => {
@@ -138,7 +140,11 @@ export const createReach = (parts: ReachParts): Reach => {
     judge: async (exchange) => {
       if (exchange.kind === 'answered') {
         answeredAt = clock.now();
-        remember(new URL(exchange.url).origin);
+        // Once enough are known, a fresh one now and then will do: this is done for every response.
+        if (origins.size < SITES_MAX || answeredAt >= rememberAt) {
+          rememberAt = answeredAt + REMEMBER_MS;
+          remember(new URL(exchange.url).origin);
+        }
         return exchange;
       }
       const means = MEANS[exchange.cause];

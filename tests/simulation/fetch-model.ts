@@ -17,8 +17,6 @@ export interface FetchModel {
   cut: { readonly means: Means; readonly until: number } | null;
   /** Whether an origin that answered before can be reached. */
   readonly ask: (origin: string, means: Means) => Promise<boolean>;
-  /** Sites that answered so far. */
-  readonly answered: ReadonlySet<string>;
   /** When a name was found last. */
   readonly namedAt: () => number;
   /** Whether a robots.txt is being fetched: its page follows at once. */
@@ -42,7 +40,6 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
   let requests = 0;
   let robotsRequests = 0;
   let namedAt = -Infinity;
-  const answered = new Set<string>();
   const isCut = (means: Means): boolean =>
     model.cut !== null && model.cut.means === means && clock.now() < model.cut.until;
 
@@ -54,7 +51,6 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
       const { health } = web.siteNamed(new URL(origin).hostname);
       return !isCut(means) && health !== 'dead' && web.originHealth(origin) !== 'gone';
     },
-    answered,
     namedAt: () => namedAt,
     isAskingRobots: () => robotsRequests > 0,
     fetch: async ({ url }, signal, open) => {
@@ -116,7 +112,6 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
         return failed('reset', true);
       }
       const response = responseTo(url, asked);
-      answered.add(site.name);
       const now = clock.now();
       seen.answered(now, {
         responseMs: now - startedAt,

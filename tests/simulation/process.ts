@@ -60,6 +60,8 @@ export interface Process {
   /** Nothing moves in it until `wake`: what comes meanwhile waits, though time goes on for all others. */
   standStill(): void;
   wake(): void;
+  /** How many sites the fetch thread that knows fewest knows to have answered. */
+  sitesKnown(): number;
   /** Fetch threads that died. */
   deaths(): number;
   /** Ceilings that a fetch thread went over, each as a sentence. */
@@ -82,6 +84,8 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
   const stop = new AbortController();
   const fetchers = new Map<number, { alive: boolean; readonly requests: Set<() => void> }>();
   const jobs = new Set<(parsed: Parsed) => void>();
+  /** Sites that answered before, by fetch thread. */
+  const known = new Map<number, number>();
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<'fault'>((resolve) => (fail = () => resolve('fault')));
   const over = new Set<string>();
@@ -186,6 +190,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
       }
       return work(job);
     };
+    known.set(index, 0);
     const reach = createReach({
       clock: myClock,
       ask: (origin, means) => mine(model.ask(origin, means)),
@@ -193,7 +198,10 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
       onCut: () => {},
       onBack: () => {},
       answered: [...answered],
-      onKnown: (origin) => void answered.add(origin),
+      onKnown: (origin) => {
+        answered.add(origin);
+        known.set(index, (known.get(index) ?? 0) + 1);
+      },
     });
     const { parts } = createCrew({
       clock: myClock,
@@ -351,6 +359,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
       for (const go of come) void clock.sleep(0).then(go);
     },
     overCeilings: () => [...over],
+    sitesKnown: () => Math.min(...known.values()),
     deaths: () => deaths,
   };
 };

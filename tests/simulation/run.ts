@@ -69,8 +69,8 @@ const EVENTS_MAX = 1_000_000;
 const SHARED_EVENTS_MAX = 300_000;
 const LEASE_MS = 45_000;
 
-/** Of which each process of a shared crawl knows enough to tell whose trouble it is. */
-const KNOWN_SITES_LEAST = 8;
+/** Who knows fewer sites that answered cannot tell whose trouble it is. */
+const KNOWN_SITES_LEAST = 3;
 /** As long as sites are found. */
 const ROBOTS_AWAITED_EVENTS = 1_000;
 /** The directories of the crawl: with one process, and with two. */
@@ -280,7 +280,7 @@ export const simulate = async (
       case 'request-never-ends':
         return (hit(), void (model.hangShare = always ? 0.3 : 0.1));
       case 'machine-cut-off': {
-        if (model.answered.size < KNOWN_SITES_LEAST) return;
+        if (processes.some((one) => one.sitesKnown() < KNOWN_SITES_LEAST)) return;
         const means = pick(['names', 'connections'] as const, dice(2));
         return (hit(), void (model.cut = { means, until: clock.now() + pick([2_000, 60_000, 3_600_000], dice(3)) }));
       }
