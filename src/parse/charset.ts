@@ -23,6 +23,8 @@ export interface EncodedText {
 
 /** Enough to tell encodings apart by their letters; a detector takes about half a millisecond for it. */
 const DETECT_BYTES_MAX = 4_096;
+/** A few odd bytes look like any alphabet; they are most often those of a western text. */
+const DETECT_LETTERS_LEAST = 20;
 /** HTML standard, prescan: where the declaration of an encoding belongs. */
 const PRESCAN_BYTES = 1024;
 
@@ -85,6 +87,7 @@ const detector = (): typeof import('chardet') => createRequire(import.meta.url)(
 const detected = (bytes: Uint8Array): string => {
   const from = bytes.findIndex((byte) => byte > 0x7f);
   const sample = bytes.subarray(from, from + DETECT_BYTES_MAX);
+  if (sample.filter((byte) => byte > 0x7f).length < DETECT_LETTERS_LEAST) return 'windows-1252';
   for (const { name } of detector().analyse(sample)) {
     const encoding = name.startsWith('UTF-') ? null : encodingNamed(name); // what is UTF-8 or marked was known before
     if (encoding !== null) return encoding;
