@@ -188,7 +188,11 @@ test('explain names the target of a redirect, and the command that brings a park
   const { answer, advice } = await explained(stage, moved.url);
   assert.ok(answer.includes(moved.redirect));
   assert.deepEqual(advice, [`gossamer explain ${stage.dir} ${moved.redirect}`]);
-  const parked = sites.find(({ state, robots_state: robots }) => state === 'parked' && robots === 'unreadable')!;
+  // One whose front page is linked: of the dead hosts of healthy sites other pages are.
+  const parked = sites.find(({ state, robots_state: robots, robots_origin: origin }) => {
+    const host = new URL(origin ?? 'http://none.example').hostname;
+    return state === 'parked' && robots === 'unreadable' && stage.world.siteOf(host)?.deadHost === '';
+  })!;
   const about = await explained(stage, `${parked.robots_origin!}/`);
   assert.deepEqual([about.reason, about.advice], ['parked', [`gossamer resume ${stage.dir} --retry-parked`]]);
   assert.match(about.answer, /failed 3 times in a row, and --park-after is 3/);
