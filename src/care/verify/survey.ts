@@ -91,9 +91,11 @@ export const survey = async (
   crawl: StoredCrawl,
   options: SurveyOptions,
 ): Promise<{ readonly faults: readonly Fault[]; readonly whole: Survey | null }> => {
-  const own = await ownFaults(crawl);
-  if (own.some(({ isFatal }) => isFatal)) return { faults: own, whole: null };
+  const first = await ownFaults(crawl);
+  if (first.some(({ isFatal }) => isFatal)) return { faults: first, whole: null };
   const census = await crawl.census();
+  // Somebody may have been at work during that look: what counts is seen after the census, which tells of changes.
+  const own = first.length > 0 ? await ownFaults(crawl) : first;
   const findings: Findings = {
     ...options,
     faults: [...own],
