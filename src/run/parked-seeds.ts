@@ -3,7 +3,7 @@
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { seedLinks } from '../folder/seeds.ts';
 import type { Link } from '../model/link.ts';
-import type { RobotsRecord } from '../model/robots.ts';
+import { isInTrouble, type RobotsRecord } from '../model/robots.ts';
 
 /** Seeds that are named; the others are counted. */
 const NAMED_MAX = 5;
@@ -21,8 +21,12 @@ export const parkedSeeds = async (dir: string, crawl: StoredCrawl): Promise<Park
   const look = async (): Promise<void> => {
     const origins = [...new Set(some.flatMap(originsOf))];
     const records = origins.length === 0 ? [] : await crawl.robots(origins);
-    const found = new Map(records.filter((one) => one?.verdict === 'parked').map((one) => [one!.origin, one!]));
-    for (const link of some) note(parked, originsOf(link), found);
+    const known = new Map(records.flatMap((record) => (record ? [[record.origin, record]] : [])));
+    for (const link of some)
+      note(
+        parked,
+        originsOf(link).flatMap((origin) => known.get(origin) ?? []),
+      );
     some = [];
   };
   for await (const link of seedLinks(dir)) if (some.push(link) >= SEEDS_AT_ONCE) await look();
@@ -36,13 +40,13 @@ const originsOf = ({ url, fallback }: Link): string[] => {
   return fallback ? [origin, origin.replace('https:', 'http:')] : [origin];
 };
 
+/** A seed that answers over http is reached, whatever became of links to its https, and the other way round. */
 const note = (
   parked: { count: number; named: { origin: string; cause: string }[] },
-  origins: readonly string[],
-  found: ReadonlyMap<string, RobotsRecord>,
+  records: readonly RobotsRecord[],
 ): void => {
-  const origin = origins.find((one) => found.has(one));
-  if (origin === undefined) return;
+  const record = records.find(({ verdict }) => verdict === 'parked');
+  if (!record || !records.every(isInTrouble)) return;
   parked.count++;
-  if (parked.named.length < NAMED_MAX) parked.named.push({ origin, cause: found.get(origin)!.rules });
+  if (parked.named.length < NAMED_MAX) parked.named.push({ origin: record.origin, cause: record.rules });
 };

@@ -156,6 +156,15 @@ test('a seed that cannot be reached has an exit code of its own, and a sentence'
     assert.ok(asked.includes('nowhere.test/'));
   }));
 
+test('a bare seed that answers over http is reached, though its https origin is parked', () =>
+  onPlace(async ({ crawl }) => {
+    // The front page links to https of its own host, where nobody listens.
+    const ran = await crawl(join(home, 'bare'), '--url', 'mysite.test');
+    assertCode(ran, 0);
+    assert.doesNotMatch(ran.stdout, /could not be reached:/);
+    assert.match(ran.stdout, /origins? parked/);
+  }));
+
 test('six pages in a row that answer 500 park nothing', async () => {
   const asked = new Map<string, number>();
   const server = createServer((request, response) => {
