@@ -161,16 +161,18 @@ class CrawlRun {
   async #parkedSeeds(): Promise<ParkedSeeds | null> {
     if (this.#reason !== 'finished' || !this.#census || this.#census.sites.parked === 0) return null;
     const parked = await this.#looking((crawl) => parkedSeeds(this.#options.dir, crawl));
-    return parked.count > 0 ? parked : null;
+    return parked && parked.count > 0 ? parked : null;
   }
 
-  async #looking<T>(look: (crawl: StoredCrawl) => Promise<T>): Promise<T> {
+  /** A look beside the work. Null when it fails: a server that is just restarting is waited for by the store alone. */
+  async #looking<T>(look: (crawl: StoredCrawl) => Promise<T>): Promise<T | null> {
     const { store, log } = this.#options;
-    const crawl = await openStoredCrawl({ ...store, say: (message) => log('warn', message) });
     try {
-      return await look(crawl);
-    } finally {
-      await crawl.close();
+      const crawl = await openStoredCrawl({ ...store, say: (message) => log('warn', message) });
+      return await look(crawl).finally(() => crawl.close());
+    } catch (error) {
+      log('warn', `the store could not be looked at: ${(error as Error).message}`);
+      return null;
     }
   }
 
@@ -241,7 +243,7 @@ class CrawlRun {
     this.#packing = packAll(leftoversIn(join(dir, LEDGER_DIR)), this.#ending.signal);
     this.#phase = 'crawling';
     this.#crawlingSince = performance.now();
-    const answered = this.#pagesBefore > 0 ? await this.#looking(answeredBefore) : [];
+    const answered = (this.#pagesBefore > 0 && (await this.#looking(answeredBefore))) || [];
     supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null, answered });
     await this.#watch();
   }

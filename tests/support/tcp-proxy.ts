@@ -7,6 +7,8 @@ export interface TcpProxy {
   /** Ends all connections; new ones are refused at once until `mend`. */
   cut(): void;
   mend(): void;
+  /** So many more connections are let through; those after them are refused. */
+  letThrough(more: number): void;
   /** Connections that were refused since it was opened. */
   refused(): number;
   /** The next answer of the server does not arrive: its connection ends instead. Resolves when that has happened. */
@@ -20,9 +22,10 @@ export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
   const sockets = new Set<Socket>();
   let isCut = false;
   let refused = 0;
+  let left = Infinity;
   let swallowed: (() => void) | null = null;
   const server = createServer((client) => {
-    if (isCut) {
+    if (isCut || left-- <= 0) {
       refused++;
       return void client.destroy();
     }
@@ -53,6 +56,7 @@ export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
     port: (server.address() as AddressInfo).port,
     cut,
     mend: () => void (isCut = false),
+    letThrough: (more) => void (left = more),
     refused: () => refused,
     swallowAnswer: () => new Promise((resolve) => (swallowed = resolve)),
     spareAnswer: () => void (swallowed = null),
