@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { createCrew } from '../src/visit/crew.ts';
 import type { Findings } from '../src/model/findings.ts';
 import { openMemoryStore } from '../src/store/memory/store.ts';
-import { createScope } from '../src/url/scope.ts';
+import { createScope, NO_RULES } from '../src/url/scope.ts';
 import { ask, link, settlementOf } from './contract/store-scene.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
@@ -34,7 +34,7 @@ test('a link that the store had no room for is sent to it again when a later pag
     clock,
     store,
     siteWaitingMax: 2,
-    scope: createScope({ depthMax: null, seeded: null, excluded: null }),
+    scope: createScope(NO_RULES),
     rules: {
       pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 1 },
       productToken: 'gossamer',

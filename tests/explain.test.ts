@@ -45,11 +45,21 @@ test('a link that the scope refuses is told by the rule, and an excluded one by 
       'a name that only ends alike is another',
     );
     assertReason(
-      await explain('https://c.example/', { seededOnly: true }),
-      'not-seeded',
-      /its site c\.example is not one of the seeds/,
+      await explain('https://c.example/', { scope: 'site' }),
+      'out-of-scope',
+      /--scope is site, and no seed is at home there/,
     );
-    assert.equal((await explain('https://b.example/', { seededOnly: true })).reason, 'unknown');
+    assert.equal((await explain('https://b.example/', { scope: 'site' })).reason, 'unknown');
+    assertReason(await explain('https://b.example/', { scope: 'host' }), 'out-of-scope', /--scope is host/);
+    assert.equal((await explain('https://www.b.example/other', { scope: 'host' })).reason, 'unknown');
+    const patterns = { exclude: ['*/nothing', '/p[a-z]ge/'], include: ['*/a*', 'c.example'] };
+    assertReason(await explain('https://a.example/page', patterns), 'excluded', /--exclude \/p\[a-z\]ge\/ matches it/);
+    assertReason(
+      await explain('https://a.example/b', patterns),
+      'not-included',
+      /no --include matches it: \*\/a\*, c\.example/,
+    );
+    assert.equal((await explain('https://a.example/ab', patterns)).reason, 'unknown');
     assertReason(await explain('https://a.example/big.zip'), 'not-text', /its ending names a file/);
     assertReason(await explain('https://a.example/1/1/1/1/1/'), 'trap', /repeats itself/);
     assertReason(await explain('https://a.example:5432/'), 'blocked-port', /port 5432 is that of PostgreSQL/);

@@ -7,7 +7,7 @@ import { createClock } from '../src/lib/clock.ts';
 import { BAD_PORTS, STORE_PORTS } from '../src/model/blocked-ports.ts';
 import type { Link } from '../src/model/link.ts';
 import { canonicalize, type Address } from '../src/url/canonical.ts';
-import { createScope } from '../src/url/scope.ts';
+import { createScope, NO_RULES } from '../src/url/scope.ts';
 import { readExcluded, readSeed } from '../src/url/seed.ts';
 import type { VisitParts } from '../src/visit/parts.ts';
 import { createRecentlyAdmitted } from '../src/visit/recent.ts';
@@ -17,7 +17,7 @@ import { createManualClock } from './support/manual-clock.ts';
 import { failed, onLoopback, requestFor, textOf, type Place } from './support/loopback.ts';
 
 const BLOCKED = [...Object.keys(BAD_PORTS), ...Object.keys(STORE_PORTS)].map(Number);
-const scope = createScope({ depthMax: null, seeded: null, excluded: null });
+const scope = createScope(NO_RULES);
 const page: Link = {
   url: (canonicalize('http://a.example/') as Address).url,
   site: 'a.example',

@@ -10,7 +10,7 @@ import type { Link } from '../src/model/link.ts';
 import type { Settlement } from '../src/model/settlement.ts';
 import { SITEMAP_ENTRIES_MAX } from '../src/model/sitemap.ts';
 import { openMemoryStore } from '../src/store/memory/store.ts';
-import { createScope } from '../src/url/scope.ts';
+import { createScope, NO_RULES } from '../src/url/scope.ts';
 import { ADMITTED_MAX, createCrew } from '../src/visit/crew.ts';
 import { visit } from '../src/visit/visit.ts';
 import { ask, link } from './contract/store-scene.ts';
@@ -52,7 +52,7 @@ const visitSitemaps = async (listings: readonly Listing[]) => {
     },
   };
   const store: Store = openMemoryStore({ clock, archive: openMemoryArchive() });
-  const open = createScope({ depthMax: null, seeded: null, excluded: null });
+  const open = createScope(NO_RULES);
   const crew = createCrew({
     clock,
     store: {

@@ -11,12 +11,12 @@ import type { Link } from '../src/model/link.ts';
 import { SITEMAP_ENTRIES_MAX } from '../src/model/sitemap.ts';
 import { openMemoryStore } from '../src/store/memory/store.ts';
 import { canonicalize, type Address } from '../src/url/canonical.ts';
-import { createScope, type ScopeRules } from '../src/url/scope.ts';
+import { createScope, NO_RULES, type ScopeRules } from '../src/url/scope.ts';
 import { link } from './contract/store-scene.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
 
-const OPEN: ScopeRules = { depthMax: null, seeded: null, excluded: null };
+const OPEN: ScopeRules = NO_RULES;
 
 const routerWith = (accept: AcceptLinks | null = null, rules: Partial<ScopeRules> = {}): Router =>
   createRouter({

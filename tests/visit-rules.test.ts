@@ -13,7 +13,7 @@ import { decodeText } from '../src/parse/page.ts';
 import { parseRobots } from '../src/politeness/robots.ts';
 import { createMemoryState, type MemoryState } from '../src/store/memory/state.ts';
 import { openMemoryStore } from '../src/store/memory/store.ts';
-import { createScope } from '../src/url/scope.ts';
+import { createScope, NO_RULES } from '../src/url/scope.ts';
 import { createCrew } from '../src/visit/crew.ts';
 import { createRulesCache, READS_MAX } from '../src/visit/rules-cache.ts';
 import { visit } from '../src/visit/visit.ts';
@@ -57,7 +57,7 @@ const withSite = (story: (run: Run, requests: () => string[]) => Promise<void>):
         clock,
         store,
         siteWaitingMax: null,
-        scope: createScope({ depthMax: null, seeded: null, excluded: null }),
+        scope: createScope(NO_RULES),
         rules: {
           pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 9 },
           productToken: 'gossamer',

@@ -14,7 +14,8 @@ import {
   UsageError,
   type Reading,
 } from '../model/read-settings.ts';
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
+import { OLD_SETTINGS, SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
+import { readPattern } from '../url/link-patterns.ts';
 import { readSeed } from '../url/seed.ts';
 import { CONFIG_BYTES_MAX, readEntries, type Entry, type Format, type List, type Scalar } from './config-text.ts';
 import { nearest, type Flag, type Read } from './flags.ts';
@@ -61,6 +62,7 @@ export const readConfigFile = async (path: string): Promise<FileConfig> => {
   for (const entry of await readEntries(path, textOf(path), format)) {
     const name = settingNamed(entry.name);
     if (name !== undefined) settings[name] = settingOf(name, entry, folder);
+    else if (entry.name === OLD_SETTINGS.seededOnly.flag) Object.assign(settings, seededOnly(entry), settings);
     else if (entry.name === 'dir') config.dir = pathOf(entry, folder);
     else if (entry.name === 'exclude-file') config.excludeFile = pathOf(entry, folder);
     else if (entry.name === 'seeds') config.seeds = seedsOf(entry, folder);
@@ -85,6 +87,14 @@ const textOf = (path: string): string => {
 const settingNamed = (text: string): SettingName | undefined =>
   SETTING_NAMES.find((name) => SETTINGS[name].flag === text);
 
+/** A name of before; the one of now wins, wherever it stands in the file. */
+const seededOnly = ({ name, value }: Entry): Partial<Settings> => {
+  if (value.kind === 'scalar' && typeof value.value === 'boolean') return OLD_SETTINGS.seededOnly.now(value.value);
+  throw new UsageError(
+    `${value.where}: ${name} ${notUnderstood(value.kind === 'scalar' ? value.value : [], 'write true or false')}`,
+  );
+};
+
 const unknownName = ({ name, where }: Entry): UsageError => {
   if (RUN_FLAGS.some((flag) => flag.name === name))
     return new UsageError(`${where}: ${name} is not kept in a file: give --${name} on the command line`);
@@ -104,6 +114,7 @@ const settingOf = (name: SettingName, { name: written, where, value }: Entry, fo
   const why = complaintOf(name, reading.value);
   if (why !== null) throw new UsageError(`${where}: ${written} ${why}`);
   if (name === 'connectTo') checkRules(value);
+  if (name === 'include' || name === 'exclude') checkPatterns(written, value);
   return name === 'hooks' ? modulePath(reading.value as string, folder) : reading.value;
 };
 
@@ -146,6 +157,13 @@ const checkRules = (given: Scalar | List): void => {
       throw new UsageError(
         `${where}: connect-to ${notUnderstood(value, 'write HOST:PORT:ADDR:PORT, such as "*:80:127.0.0.1:8080"')}`,
       );
+  }
+};
+
+const checkPatterns = (name: string, given: Scalar | List): void => {
+  for (const { value, where } of given.kind === 'list' ? given.items : [given]) {
+    const read = readPattern(String(value));
+    if ('why' in read) throw new UsageError(`${where}: ${name} ${JSON.stringify(value)} ${read.why}`);
   }
 };
 

@@ -1,7 +1,7 @@
 /** The settings of a crawl as flags: grouped for the help, and read back. */
 
 import { looksLikeNetworks, NO_LIMIT, readSetting } from '../model/read-settings.ts';
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
+import { OLD_SETTINGS, SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
 import { writeSetting } from '../model/write-setting.ts';
 import type { Flag, Read } from './flags.ts';
 
@@ -12,7 +12,9 @@ export type Group = (typeof GROUPS)[number];
 /** Where each setting stands; a rare one is shown by `gossamer help settings` alone. */
 const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   email: ['What is crawled'],
-  seededOnly: ['What is crawled'],
+  scope: ['What is crawled'],
+  include: ['What is crawled'],
+  exclude: ['What is crawled'],
   sitemaps: ['What is crawled'],
   maxDepth: ['What is crawled'],
   hooks: ['What is crawled', 'rare'],
@@ -53,7 +55,15 @@ export const SETTINGS_SHOWN = Object.keys(PLACES) as SettingName[];
 /** Whether a setting can be given by its name alone, and turned off by `--no-<name>`. */
 export const isSwitch = (name: SettingName): boolean => ['switch', 'networks'].includes(SETTINGS[name].kind);
 
-export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
+const OLD_FLAG: Flag = {
+  name: OLD_SETTINGS.seededOnly.flag,
+  negatable: true,
+  group: PLACES.scope[0],
+  rare: true,
+  says: OLD_SETTINGS.seededOnly.says,
+};
+
+const FLAGS_OF_NOW: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
   const spec = SETTINGS[name];
   const fallback = writeDefault(name);
   return {
@@ -68,6 +78,8 @@ export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
   };
 });
 
+export const SETTING_FLAGS: readonly Flag[] = [...FLAGS_OF_NOW, OLD_FLAG];
+
 /** The default as a person would write it; empty where there is none to name. */
 export function writeDefault(name: SettingName): string {
   const { fallback } = SETTINGS[name];
@@ -78,6 +90,8 @@ export function writeDefault(name: SettingName): string {
 /** What was given on the command line, and only that. */
 export const givenSettings = (read: Read): Partial<Settings> => {
   const given: Record<string, unknown> = {};
+  const old = OLD_SETTINGS.seededOnly;
+  if (read.switches.has(old.flag) || read.off.has(old.flag)) Object.assign(given, old.now(read.switches.has(old.flag)));
   for (const name of SETTING_NAMES) {
     const { flag, kind } = SETTINGS[name];
     if (read.switches.has(flag) || read.off.has(flag)) given[name] = read.switches.has(flag);

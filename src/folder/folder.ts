@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { replaceFile } from '../lib/replace-file.ts';
-import { UsageError } from '../model/read-settings.ts';
+import { renamed, UsageError } from '../model/read-settings.ts';
 import type { Settings } from '../model/settings.ts';
 import { EMBEDDED, withoutPassword } from '../store/address.ts';
 import { CANONICAL_VERSION } from '../url/canonical.ts';
@@ -136,8 +136,14 @@ export const readIdentity = (dir: string): Identity => {
       `"${path}" is not of a kind that gossamer ${VERSION} knows: use the version that made it (${identity.gossamer ?? 'unknown'})`,
     );
   }
-  return identity;
+  return withNewNames(identity);
 };
+
+/** A crawl that an earlier version made has the names of then. */
+export const withNewNames = <T extends Pick<Identity, 'settings'>>(identity: T): T => ({
+  ...identity,
+  settings: renamed(identity.settings) as Settings,
+});
 
 /** Refuses to go on with a crawl whose sites and URLs this program would put elsewhere. */
 export const checkFixed = (dir: string, identity: Identity): void => {

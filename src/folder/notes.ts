@@ -8,7 +8,8 @@ import { withoutPassword } from '../store/address.ts';
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { openStoredCrawl } from '../store/open.ts';
 import type { LookOptions } from '../store/options.ts';
-import { FILES, type Identity } from './folder.ts';
+import { homesOfLines } from './seeds.ts';
+import { FILES, withNewNames, type Identity } from './folder.ts';
 
 export const IDENTITY_NOTE = 'identity';
 /** Left in a store that a crawl was moved away from: where it is now. */
@@ -56,8 +57,10 @@ export const announce = (place: LookOptions, identity: Identity, dir: string): P
 export const notesOf = (identity: Identity, dir: string): Record<string, string> => {
   const notes: Record<string, string> = {};
   for (const file of SCOPE_FILES) {
-    if (file === FILES.seeds && !identity.settings.seededOnly) continue;
-    if (existsSync(join(dir, file))) notes[file] = readFileSync(join(dir, file), 'utf8');
+    if (!existsSync(join(dir, file))) continue;
+    const text = readFileSync(join(dir, file), 'utf8');
+    if (file === FILES.seeds && homesOfLines(text, identity.settings.scope).length === 0) continue;
+    notes[file] = text;
   }
   const { member: _, movedFrom: __, ...shared } = identity;
   return { ...notes, [IDENTITY_NOTE]: JSON.stringify(shared) };
@@ -85,7 +88,7 @@ export const identityIn = (place: LookOptions): Promise<Omit<Identity, 'member'>
       throw new UsageError(
         `${withoutPassword(place.url)} has no crawl "${place.crawl}": start it by "gossamer crawl", or give its --name`,
       );
-    return JSON.parse(text) as Identity;
+    return withNewNames(JSON.parse(text) as Identity);
   });
 
 /** Writes the files that all members share into the directory of a new one. */

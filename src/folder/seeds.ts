@@ -9,6 +9,9 @@ import type { Store } from '../contract/store.ts';
 import { writeCount } from '../lib/units.ts';
 import type { Link } from '../model/link.ts';
 import { UsageError } from '../model/read-settings.ts';
+import type { ScopeKind } from '../model/settings.ts';
+import { canonicalize } from '../url/canonical.ts';
+import { homeKeys } from '../url/homes.ts';
 import { readExcluded, readSeed } from '../url/seed.ts';
 import { createSiteSet, type SiteSet } from '../url/site-set.ts';
 import { replaceFile } from '../lib/replace-file.ts';
@@ -175,11 +178,25 @@ export async function* seedLinks(dir: string): AsyncGenerator<Link> {
   }
 }
 
-/** The sites of all seeds, as few bytes each. */
-export const seededSites = async (dir: string): Promise<SiteSet> => {
-  const sites = new Set<string>();
-  for await (const { site } of seedLinks(dir)) sites.add(site);
-  return createSiteSet(sites);
+/** Where the seeds of this directory are at home: the keys, in the order of the seeds. */
+export async function* seedHomes(dir: string, scope: ScopeKind): AsyncGenerator<string> {
+  const path = join(dir, FILES.seeds);
+  if (!existsSync(path)) return;
+  for await (const line of linesOf(path)) yield* homesOfLine(line, scope);
+}
+
+/** The keys of the homes that the text of a seed file names. */
+export const homesOfLines = (text: string, scope: ScopeKind): string[] =>
+  text.split('\n').flatMap((line) => homesOfLine(line, scope));
+
+const homesOfLine = (line: string, scope: ScopeKind): string[] => {
+  // Most lines are one word, and mean nothing here where everything is wanted.
+  if (scope === 'any' && !/\S\s+\S/.test(line)) return [];
+  const seed = readSeed(line);
+  if (seed.kind !== 'link') return [];
+  const kind = seed.home ?? scope;
+  const address = canonicalize(seed.link.url);
+  return kind === 'any' || typeof address === 'string' ? [] : homeKeys(kind, address);
 };
 
 /** Checks an exclude file and gives its names, one a line. A bad line here could cost a call, so it stops. */

@@ -2,7 +2,16 @@
 
 import { isMapped, readNetwork } from '../lib/network.ts';
 import { readBytes, readDurationMs } from '../lib/units.ts';
-import { defaultThreads, SETTING_NAMES, SETTINGS, type SettingName, type Settings, type Spec } from './settings.ts';
+import {
+  defaultThreads,
+  OLD_SETTINGS,
+  SETTING_NAMES,
+  SETTINGS,
+  type OldSettings,
+  type SettingName,
+  type Settings,
+  type Spec,
+} from './settings.ts';
 
 /** Wrong use by a person: the message says what happened and what to do. */
 export class UsageError extends Error {}
@@ -97,6 +106,10 @@ export const fallbackOf = (name: SettingName, cores: number): unknown => {
   const threads = defaultThreads(cores);
   return name === 'fetchers' ? threads.fetchers : name === 'parsers' ? threads.parsers : SETTINGS[name].fallback;
 };
+
+/** Settings under the names that they have now. */
+export const renamed = ({ seededOnly, ...given }: Readonly<Partial<Settings & OldSettings>>): Partial<Settings> =>
+  seededOnly === undefined ? given : { ...OLD_SETTINGS.seededOnly.now(seededOnly), ...given };
 
 /** Fills in the defaults and checks every value, whoever gave it. */
 export const completeSettings = (given: Readonly<Partial<Settings>>, cores: number): Settings => {

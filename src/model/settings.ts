@@ -1,5 +1,8 @@
 /** All settings of a crawl in one table: flags, help, checks and the reference page come from it. */
 
+/** How much around a seed is crawled; `any`: whatever is linked. */
+export type ScopeKind = 'page' | 'path' | 'host' | 'site' | 'any';
+
 export type Keep = 'all' | 'text' | 'none';
 /** Where the waiting links of a crawl in Redis lie. */
 export type FrontierPlace = 'store' | 'files';
@@ -10,7 +13,9 @@ export type LedgerUse = 'on' | 'off';
 export interface Settings {
   readonly email: string;
   readonly userAgent: string;
-  readonly seededOnly: boolean;
+  readonly scope: ScopeKind;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
   readonly maxPages: number | null;
   readonly maxDurationMs: number | null;
   readonly maxDepth: number | null;
@@ -82,7 +87,28 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     fallback: '',
     says: 'product token for robots.txt (default Gossamer)',
   },
-  seededOnly: { flag: 'seeded-only', kind: 'switch', fallback: false, says: 'stay on the sites of the seeds' },
+  scope: {
+    flag: 'scope',
+    kind: 'choice',
+    value: 'page|path|host|site|any',
+    fallback: 'any',
+    choices: ['page', 'path', 'host', 'site', 'any'],
+    says: 'how far from a seed: its page, all below its folder, its host, its site, or anywhere',
+  },
+  include: {
+    flag: 'include',
+    kind: 'texts',
+    value: 'PATTERN',
+    fallback: [],
+    says: 'follow only links that match one: a site, a glob such as */docs/*, or a /regexp/; repeatable',
+  },
+  exclude: {
+    flag: 'exclude',
+    kind: 'texts',
+    value: 'PATTERN',
+    fallback: [],
+    says: 'never follow links that match: a site, a glob or a /regexp/; repeatable',
+  },
   maxPages: {
     flag: 'max-pages',
     kind: 'count',
@@ -306,6 +332,19 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     says: 'your own module: accept(link) decides, extract(page) adds',
   },
 };
+
+/** Names that settings had before, which are still understood. */
+export interface OldSettings {
+  readonly seededOnly: boolean;
+}
+
+export const OLD_SETTINGS = {
+  seededOnly: {
+    flag: 'seeded-only',
+    says: 'the old name of --scope site',
+    now: (value: boolean): Pick<Settings, 'scope'> => ({ scope: value ? 'site' : 'any' }),
+  },
+} as const;
 
 export type SettingName = keyof Settings;
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];

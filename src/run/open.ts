@@ -7,12 +7,13 @@ import { dirname, join, resolve } from 'node:path';
 import { readConnectTo } from '../fetch/connect-to.ts';
 import { isNameServer } from '../fetch/lookup.ts';
 import { writeBytes } from '../lib/units.ts';
-import { completeSettings, UsageError } from '../model/read-settings.ts';
-import type { FrontierPlace, Settings } from '../model/settings.ts';
+import { completeSettings, renamed, UsageError } from '../model/read-settings.ts';
+import type { FrontierPlace, OldSettings, Settings } from '../model/settings.ts';
 import { checkListen } from '../observe/metrics/serve.ts';
 import { isShared, takesFrontierFiles } from '../store/address.ts';
 import { hasStore } from '../store/files.ts';
 import type { StorePlace } from '../store/options.ts';
+import { readPattern } from '../url/link-patterns.ts';
 import { SHARDS } from '../url/shard.ts';
 import { checkDescriptors, DiskError, diskFreeBytes } from '../folder/ceilings.ts';
 import {
@@ -35,7 +36,7 @@ import { checkSeeds, copySeeds, readExcludeFile, writeExcluded, type SeedSource 
 
 export interface CrawlRequest {
   readonly dir: string;
-  readonly settings: Readonly<Partial<Settings>>;
+  readonly settings: Readonly<Partial<Settings & OldSettings>>;
   readonly seeds: SeedSource;
   readonly excludeFile: string | null;
   /** Tells a person what was skipped. */
@@ -57,6 +58,12 @@ const checked = async (settings: Settings): Promise<Settings> => {
       throw new UsageError(
         `--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`,
       );
+  }
+  for (const flag of ['include', 'exclude'] as const) {
+    for (const text of settings[flag]) {
+      const read = readPattern(text);
+      if ('why' in read) throw new UsageError(`--${flag} "${text}" ${read.why}`);
+    }
   }
   for (const text of settings.nameServers) {
     if (!isNameServer(text))
@@ -90,7 +97,7 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const url = newStore(request.settings.store);
   const settings = await checked(
     completeSettings(
-      { ...request.settings, store: url, name: crawlNameOf(request.settings.name ?? '', dir) },
+      { ...renamed(request.settings), store: url, name: crawlNameOf(request.settings.name ?? '', dir) },
       availableParallelism(),
     ),
   );
@@ -126,7 +133,7 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   checkName(former, request.settings.name);
   checkFrontier(former, request.settings.frontier);
   const settings = await checked(
-    completeSettings({ ...former.settings, ...request.settings, store: url }, availableParallelism()),
+    completeSettings({ ...former.settings, ...renamed(request.settings), store: url }, availableParallelism()),
   );
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   const more = seeds.file !== null || seeds.urls.length > 0;

@@ -13,6 +13,7 @@ import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.
 import { createBoard } from '../observe/metrics/board.ts';
 import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
+import { isShared } from '../store/address.ts';
 import { openStoredCrawl } from '../store/open.ts';
 import type { StorePlace } from '../store/options.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
@@ -20,7 +21,8 @@ import { visitRequestsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from '../folder/ceilings.ts';
 import { answeredBefore } from './answered-before.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
-import { excludedSites, loadSeeds, seededSites } from '../folder/seeds.ts';
+import { excludedSites, loadSeeds } from '../folder/seeds.ts';
+import { openHomeKeeper, type HomeKeeper } from './homes.ts';
 import { parkedSeeds, type ParkedSeeds } from './parked-seeds.ts';
 import { productTokenOf, userAgentOf } from './user-agent.ts';
 import { VERSION } from '../folder/version.ts';
@@ -108,6 +110,7 @@ class CrawlRun {
   #seedsLoaded = 0;
   #crawlingSince = this.#startedAt;
   #packing: Promise<void> = Promise.resolve();
+  #homes: HomeKeeper | null = null;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -142,6 +145,7 @@ class CrawlRun {
     }
     await this.#close();
     await this.#packing;
+    await this.#homes?.close();
     await this.#served?.close();
     this.#metrics.close();
     this.#phase = 'ended';
@@ -226,7 +230,7 @@ class CrawlRun {
   }
 
   async #visitAll(): Promise<void> {
-    const { dir, settings } = this.#options;
+    const { dir } = this.#options;
     const supervisor = this.#supervisor!;
     this.#phase = 'loading seeds';
     await loadSeeds({
@@ -237,15 +241,25 @@ class CrawlRun {
       onProgress: (loaded) => (this.#seedsLoaded = loaded),
     });
     if (this.#ending.signal.aborted) return;
-    const seeded = settings.seededOnly ? await seededSites(dir) : null;
+    this.#homes = await this.#openHomes();
     const excluded = excludedSites(dir);
     // Looked for before this run has files of its own there.
     this.#packing = packAll(leftoversIn(join(dir, LEDGER_DIR)), this.#ending.signal);
     this.#phase = 'crawling';
     this.#crawlingSince = performance.now();
     const answered = (this.#pagesBefore > 0 && (await this.#looking(answeredBefore))) || [];
-    supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null, answered });
+    supervisor.startCrawling({ homes: this.#homes, excluded: excluded?.shared ?? null, answered });
     await this.#watch();
+  }
+
+  #openHomes(): Promise<HomeKeeper | null> {
+    const { dir, settings, store } = this.#options;
+    return openHomeKeeper({
+      dir,
+      scope: settings.scope,
+      isShared: isShared(store.url),
+      open: () => openStoredCrawl({ ...store, say: () => {} }),
+    });
   }
 
   /** Looks at the crawl until it is finished, a limit is reached, or somebody ends it. */

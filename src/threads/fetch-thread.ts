@@ -16,6 +16,8 @@ import { writeDuration } from '../lib/units.ts';
 import { socketsMaxOf } from '../model/settings.ts';
 import type { Visit } from '../model/visit.ts';
 import { isText } from '../parse/page.ts';
+import { openHomes } from '../url/homes.ts';
+import { createPatterns } from '../url/link-patterns.ts';
 import { createScope } from '../url/scope.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
@@ -30,6 +32,7 @@ import { createRequestChain } from './request-chain.ts';
 import { createRobotsReader } from './robots-reader.ts';
 import { createStoreClient } from './store-client.ts';
 import { createVisitTimes } from './visit-times.ts';
+import { createHomeLine } from './home-line.ts';
 import { openVitals } from './vitals.ts';
 
 /** How often a fetch thread notes what it does and shows that it lives. */
@@ -99,10 +102,14 @@ const reach = createReach({
   onKnown: (origin) => tell({ kind: 'answered', origin }),
 });
 
+const homes = start.homes && createHomeLine(openHomes(start.homes), { tell, now: clock.now });
+
 const scope = createScope({
   depthMax: settings.maxDepth,
-  seeded: start.seeded && openSiteSet(start.seeded),
+  homes: homes && (() => homes.known),
   excluded: start.excluded && openSiteSet(start.excluded),
+  exclude: createPatterns(settings.exclude),
+  include: createPatterns(settings.include),
 });
 const hookLog = createHookLog({
   path: settings.hooks,
@@ -137,6 +144,7 @@ const crewOn = (store: Store): Crew =>
     clock,
     scope,
     store,
+    homes,
     siteWaitingMax: settings.maxWaitingPerSite,
     rules: {
       pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
@@ -255,6 +263,10 @@ main.on('message', (message: ToFetchThread) => {
       return pool.add(message.name, message.port);
     case 'parser-gone':
       return pool.remove(message.name, message.lease);
+    case 'homes':
+      return homes?.heard(openHomes(message.shared));
+    case 'home-known':
+      return homes?.done(message.id);
     case 'stop':
       stop.abort();
       pool.expectNoMore();

@@ -6,6 +6,7 @@ import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Fields } from '../observe/log.ts';
 import type { StorePlace } from '../store/options.ts';
+import type { SharedHomes } from '../url/homes.ts';
 import type { Fault } from './fault.ts';
 
 /** What every thread is started with. */
@@ -35,7 +36,8 @@ export interface FetchStart extends ThreadStart {
   readonly shards: readonly number[];
   /** How long a lease holds, where leases run out. */
   readonly leaseMs: number;
-  readonly seeded: SharedFingerprints | null;
+  /** Where the seeds are at home; null when everything linked is wanted. */
+  readonly homes: SharedHomes | null;
   readonly excluded: SharedFingerprints | null;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
@@ -58,12 +60,18 @@ export type ToFetchThread =
   | { readonly kind: 'parser'; readonly name: string; readonly port: MessagePort }
   /** A parse thread died; `lease` is that of the job it was working on, 0 for none. */
   | { readonly kind: 'parser-gone'; readonly name: string; readonly lease: number }
+  /** Homes that are known by now. */
+  | { readonly kind: 'homes'; readonly shared: SharedHomes }
+  /** What was asked for by a message `home` has been done, and all were told of it. */
+  | { readonly kind: 'home-known'; readonly id: number }
   /** No new visits; those under way have so long to end. */
   | { readonly kind: 'stop'; readonly graceMs: number };
 
 export type FromFetchThread =
   | { readonly kind: 'log'; readonly level: 'warn' | 'debug'; readonly message: string; readonly fields?: Fields }
   | { readonly kind: 'fault'; readonly fault: Fault }
+  /** A seed has moved; empty texts ask for what others have found meanwhile. */
+  | { readonly kind: 'home'; readonly id: number; readonly from: string; readonly to: string }
   /** One of the first sites that answered: whoever takes this thread's place should know of it. */
   | { readonly kind: 'answered'; readonly origin: string };
 

@@ -13,6 +13,7 @@ import type { FetchStart, FromFetchThread, ThreadStart, ToFetchThread } from './
 import { createRestarts } from './restarts.ts';
 import { ownStore, type StoreOwner } from './store-owner.ts';
 import { launch, type Role, type Thread } from './thread.ts';
+import type { SharedHomes } from '../url/homes.ts';
 import { leaseMsOf } from './visit-times.ts';
 import { watchThreads } from './watchdog.ts';
 
@@ -31,10 +32,18 @@ export interface SupervisorOptions {
 }
 
 export interface FetchPlan {
-  readonly seeded: SharedFingerprints | null;
+  /** Where the seeds are at home; null when everything linked is wanted. */
+  readonly homes: CrawlHomes | null;
   readonly excluded: SharedFingerprints | null;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
+}
+
+/** What the threads need of those who keep the homes (run/homes.ts). */
+export interface CrawlHomes {
+  readonly shared: SharedHomes;
+  move(from: string, to: string): Promise<void>;
+  refresh(): Promise<boolean>;
 }
 
 export interface Supervisor {
@@ -173,17 +182,27 @@ class Threads {
       anchor,
       shards,
       leaseMs: leaseMsOf(settings),
-      ...this.#plan!,
+      excluded: this.#plan!.excluded,
+      homes: this.#plan!.homes?.shared ?? null,
       answered: [...this.#answered],
     });
     fetcher.worker.on('message', (message: FromFetchThread) => {
       if (message.kind === 'fault') this.#fail(message.fault);
       else if (message.kind === 'answered') this.#answered.add(message.origin);
+      else if (message.kind === 'home') void this.#settleHome(fetcher, message);
       else this.#options.log(message.level, message.message, { thread: fetcher.name, ...message.fields });
     });
     for (const parser of this.#of('parse')) connect(fetcher, parser);
     const port = this.owner.portFor(fetcher.name, 'fetch');
     fetcher.worker.postMessage({ kind: 'store', port } satisfies ToFetchThread, [port]);
+  }
+
+  /** All threads know of it before the one that asked goes on. */
+  async #settleHome({ worker }: Thread, { id, from, to }: FromFetchThread & { kind: 'home' }): Promise<void> {
+    const { homes } = this.#plan!;
+    await (from === '' ? homes?.refresh() : homes?.move(from, to));
+    if (homes) this.#tellFetchers({ kind: 'homes', shared: homes.shared });
+    worker.postMessage({ kind: 'home-known', id } satisfies ToFetchThread);
   }
 
   #tellFetchers(message: ToFetchThread): void {

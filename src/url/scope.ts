@@ -5,36 +5,47 @@ import type { Link } from '../model/link.ts';
 import type { ScopeRefusal } from '../model/outcome.ts';
 import { portOf, type Address } from './canonical.ts';
 import { namesFile } from './ending.ts';
+import type { Homes } from './homes.ts';
+import type { LinkPatterns } from './link-patterns.ts';
 import type { SiteSet } from './site-set.ts';
 import { isTrap } from './trap.ts';
 
 export interface ScopeRules {
   readonly depthMax: number | null;
-  /** The sites of the seeds, to stay on them. */
-  readonly seeded: SiteSet | null;
+  /** Where the seeds are at home, to stay there; asked each time, because a seed that moves takes its home along. */
+  readonly homes: (() => Homes) | null;
   /** Sites and hosts never to call. */
   readonly excluded: SiteSet | null;
+  /** Links never to follow. */
+  readonly exclude: LinkPatterns | null;
+  /** The only links to follow. */
+  readonly include: LinkPatterns | null;
 }
+
+/** Every link is wanted that our own guesses do not refuse. */
+export const NO_RULES: ScopeRules = { depthMax: null, homes: null, excluded: null, exclude: null, include: null };
 
 export interface Scope {
-  /** Why the link is not wanted; null when it is. */
-  judge(address: Address, site: string, depth: number): ScopeRefusal | null;
+  /** Why the link is not wanted; null when it is. A sitemap may lie beside what is wanted, and be a packed file. */
+  judge(address: Address, site: string, depth: number, isSitemap?: boolean): ScopeRefusal | null;
 }
 
-/** Why this link is not wanted. A sitemap may be a packed file, which nothing else may. */
-export const judgeLink = (scope: Scope, address: Address, link: Link): ScopeRefusal | null => {
-  const refusal = scope.judge(address, link.site, link.depth);
-  return refusal === 'not-text' && link.sitemap ? null : refusal;
-};
+/** Why this link is not wanted. */
+export const judgeLink = (scope: Scope, address: Address, { site, depth, sitemap }: Link): ScopeRefusal | null =>
+  scope.judge(address, site, depth, sitemap !== undefined);
 
 /** What a person said comes before what we guess, so that the name given is the one they expect. */
-export const createScope = ({ depthMax, seeded, excluded }: ScopeRules): Scope => ({
-  judge(address, site, depth) {
+export const createScope = ({ depthMax, homes, excluded, exclude, include }: ScopeRules): Scope => ({
+  judge(address, site, depth, isSitemap = false) {
     if (depthMax !== null && depth > depthMax) return 'too-deep';
-    if (excluded?.hasHostOrParent(address.host)) return 'excluded';
-    if (seeded !== null && !seeded.has(site)) return 'not-seeded';
+    if (excluded?.hasHostOrParent(address.host) || exclude?.match(address)) return 'excluded';
+    // A seed is wanted where it is, and where it leads.
+    if (depth > 0) {
+      if (homes && !homes().cover(address, site) && !(isSitemap && homes().touch(site))) return 'out-of-scope';
+      if (include && !isSitemap && !include.match(address)) return 'not-included';
+    }
     if (hasBlockedPort(address)) return 'blocked-port';
-    if (namesFile(address.path)) return 'not-text';
+    if (!isSitemap && namesFile(address.path)) return 'not-text';
     if (isTrap(address.path)) return 'trap';
     return null;
   },

@@ -4,25 +4,37 @@ import { portComplaint } from '../model/blocked-ports.ts';
 import type { Link } from '../model/link.ts';
 import { SCOPE_REFUSALS } from '../model/outcome.ts';
 import { canonicalize, portOf, type Address } from './canonical.ts';
+import { HOME_KINDS, type HomeKind } from './homes.ts';
 import { siteOf } from './site.ts';
 
 export type Blank = { readonly kind: 'blank' };
 /** `why` completes "line 12: ...". */
 export type Bad = { readonly kind: 'bad'; readonly why: string };
-export type Seed = { readonly kind: 'link'; readonly link: Link } | Blank | Bad;
+export type Seed =
+  /** With the scope that its line names, if it names one. */
+  { readonly kind: 'link'; readonly link: Link; readonly home: HomeKind | null } | Blank | Bad;
 export type Excluded = { readonly kind: 'name'; readonly name: string } | Blank | Bad;
 
 /** How much of a bad line is shown. */
 const SHOWN_CHARS_MAX = 60;
 
+const SCOPE_WORDS = `${HOME_KINDS.slice(0, -1).join(', ')} or ${HOME_KINDS.at(-1)}`;
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 /** What a host that was written without a scheme may consist of once it is canonical. */
 const HOST = /^(?:[a-z0-9_.-]+|\[[0-9a-f:]+\])$/;
 
-/** A domain or host, with or without port and path, is tried over https and then http; a URL is taken as it is. */
+/**
+ * A domain or host, with or without port and path, is tried over https and then http; a URL is taken as it is. A second
+ * word is its scope.
+ */
 export const readSeed = (line: string): Seed => {
-  const text = content(line);
-  if (text === '') return { kind: 'blank' };
+  const written = content(line);
+  if (written === '') return { kind: 'blank' };
+  const [text = '', scope, ...more] = written.split(/\s+/);
+  if (more.length > 0) return bad(written, 'has more than two words');
+  const home = HOME_KINDS.find((kind) => kind === scope) ?? null;
+  if (scope === 'any') return bad(written, 'cannot be: any is for the whole crawl, by --scope any');
+  if (scope !== undefined && home === null) return bad(written, `has "${scope}" for a scope: it is ${SCOPE_WORDS}`);
   const read = readName(text);
   if ('why' in read) return read;
   const { address, bare } = read;
@@ -37,7 +49,7 @@ export const readSeed = (line: string): Seed => {
     fallback: bare,
     first: false,
   };
-  return { kind: 'link', link };
+  return { kind: 'link', link, home };
 };
 
 /** A site or host never to call: itself and all below it. Of a URL, its host; `*.example.org` is `example.org`. */

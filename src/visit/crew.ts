@@ -19,6 +19,7 @@ export interface CrewOptions extends Pick<VisitParts, 'rules' | 'fetch' | 'forge
   readonly store: Pick<Store, 'admit' | 'settle' | 'rules'>;
   readonly siteWaitingMax: number | null;
   readonly accept?: AcceptLinks | null;
+  readonly homes?: VisitParts['homes'];
 }
 
 export interface Crew {
@@ -36,7 +37,7 @@ export const ADMITTED_MAX = 2_000;
 export const SETTLED_MAX = 250;
 
 /** What many visits admit or settle at the same time goes to the store together. */
-export const createCrew = ({ store, siteWaitingMax, accept = null, ...given }: CrewOptions): Crew => {
+export const createCrew = ({ store, siteWaitingMax, accept = null, homes = null, ...given }: CrewOptions): Crew => {
   const recent = createRecentlyAdmitted();
   const router = createRouter({ clock: given.clock, scope: given.scope, recent, accept });
   const links = createGroup<Link>(async (batch) => {
@@ -47,6 +48,7 @@ export const createCrew = ({ store, siteWaitingMax, accept = null, ...given }: C
   const settlements = createGroup<Settlement>(async (batch) => void (await store.settle(batch)), SETTLED_MAX);
   const parts: VisitParts = {
     ...given,
+    homes,
     router,
     longRules: createRulesCache((digest, site) => store.rules(digest, site)),
     admit: async (all) => {

@@ -26,12 +26,22 @@ export interface VisitParts {
   readonly parse: (job: ParseJob) => Promise<Parsed>;
   /** What a robots.txt says to us, read here or in another thread; null when it cannot be read. Leaves the body. */
   readonly readRobots: (response: Answered, lease: number) => Promise<RobotsRules | null>;
+  /** Null where everything linked is wanted. */
+  readonly homes: SeedHomes | null;
   /** Long rules, which come with a visit by name only. */
   readonly longRules: RulesCache;
   /** Resolves when the links are in the store. */
   readonly admit: (links: readonly Link[]) => Promise<void>;
   /** Resolves when the settlement is in the store. */
   readonly settle: (settlement: Settlement) => Promise<void>;
+}
+
+/** Where seeds are at home, if the crawl stays there. */
+export interface SeedHomes {
+  /** A seed redirected: it is at home there, too. Resolves when the scope knows. */
+  move(from: string, to: string): Promise<void>;
+  /** Learns what other threads and members have found. */
+  refresh(): Promise<void>;
 }
 
 /** How a visit sends a request; the steps that one goes through are in `threads/request-chain.ts`. */

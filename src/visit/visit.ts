@@ -25,12 +25,12 @@ import { robotsDigest } from '../politeness/robots-digest.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
 import { readLocation } from '../url/location.ts';
 import { isOriginQueue } from '../url/origin-queue.ts';
-import { judgeLink } from '../url/scope.ts';
 import { unansweredPage } from '../model/unanswered-page.ts';
 import { untilDeadline } from './deadline.ts';
 import { robotsEvent, troubleEvent } from './pace-event.ts';
 import { answeredPage, outcomeOf } from './page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
+import { refusalOf } from './wanted.ts';
 import { isUnreachable, requestRobots } from './robots-request.ts';
 import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
 import { asideOf, hasNoAddress, isOfOrigin, settleAside, waits } from './trouble.ts';
@@ -111,7 +111,7 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
   const { link } = state.visit;
   const address = canonicalize(link.url);
   if (typeof address === 'string') return unvisited(parts, state, address);
-  const refusal = judgeLink(parts.scope, address, link);
+  const refusal = await refusalOf(parts, link, address);
   if (refusal) return unvisited(parts, state, refusal);
 
   const known = state.robots;

@@ -12,7 +12,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { ROBOTS_REDIRECTS_MAX } from '../../src/model/robots.ts';
 import { parseRobots } from '../../src/politeness/robots.ts';
 import { canonicalize } from '../../src/url/canonical.ts';
-import { createScope } from '../../src/url/scope.ts';
+import { createScope, NO_RULES } from '../../src/url/scope.ts';
 import { siteOf } from '../../src/url/site.ts';
 import { robotsText, type FetchModel } from './fetch-model.ts';
 import type { ModelWeb } from './web.ts';
@@ -205,7 +205,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
     });
     const { parts } = createCrew({
       clock: myClock,
-      scope: createScope({ depthMax: null, seeded: null, excluded: null }),
+      scope: createScope(NO_RULES),
       siteWaitingMax: settings.siteWaitingMax,
       store: {
         admit: (links, siteWaitingMax) => mine(store.admit(links, siteWaitingMax)),

@@ -99,8 +99,10 @@ export const adviceOf = async (found: Found): Promise<string[]> => {
       return [`${resume} --max-pages ${2 * found.settings.maxPages!}`];
     case 'too-deep':
       return [`${resume} --max-depth ${view.open.link.depth}`];
-    case 'not-seeded':
-      return [`${resume} --no-seeded-only`];
+    case 'out-of-scope':
+      return found.settings.scope === 'any'
+        ? []
+        : [`${resume} --scope ${found.settings.scope === 'site' ? 'any' : 'site'}`];
     case 'waiting':
     case 'in-trouble':
     case 'under-visit':

@@ -2,14 +2,17 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { StoredCrawl } from '../../contract/stored-crawl.ts';
 import type { Link } from '../../model/link.ts';
 import { portComplaint } from '../../model/blocked-ports.ts';
 import { SCOPE_REFUSALS, type ScopeRefusal } from '../../model/outcome.ts';
 import type { Settings } from '../../model/settings.ts';
 import { portOf, type Address } from '../../url/canonical.ts';
+import { createPatterns } from '../../url/link-patterns.ts';
 import { createScope, judgeLink } from '../../url/scope.ts';
 import { FILES } from '../../folder/folder.ts';
-import { excludedSites, seededSites } from '../../folder/seeds.ts';
+import { homesNow } from '../../folder/home-notes.ts';
+import { excludedSites } from '../../folder/seeds.ts';
 
 export interface ScopeAnswer {
   readonly refusal: ScopeRefusal;
@@ -20,30 +23,41 @@ export interface ScopeAnswer {
 export interface ScopeQuestion {
   readonly dir: string;
   readonly settings: Settings;
+  readonly crawl: StoredCrawl;
   readonly address: Address;
   /** As the crawl has it, or as it would have it. */
   readonly link: Link;
 }
 
 /** Null when the link is wanted. */
-export const scopeNow = async ({ dir, settings, address, link }: ScopeQuestion): Promise<ScopeAnswer | null> => {
+export const scopeNow = async (question: ScopeQuestion): Promise<ScopeAnswer | null> => {
+  const { dir, settings, address, link, crawl } = question;
+  const homes = await homesNow(dir, settings.scope ?? 'any', crawl);
   const scope = createScope({
     depthMax: settings.maxDepth,
-    seeded: settings.seededOnly ? await seededSites(dir) : null,
+    homes: homes && (() => homes),
     excluded: excludedSites(dir),
+    exclude: createPatterns(settings.exclude ?? []),
+    include: createPatterns(settings.include ?? []),
   });
   const refusal = judgeLink(scope, address, link);
-  return refusal && { refusal, says: saysOf(refusal, { dir, settings, address, link }) };
+  return refusal && { refusal, says: saysOf(refusal, question) };
 };
 
 const saysOf = (refusal: ScopeRefusal, { dir, settings, address, link }: ScopeQuestion): string => {
   switch (refusal) {
     case 'excluded': {
+      const pattern = createPatterns(settings.exclude ?? [])?.match(address);
+      if (pattern) return `--exclude ${pattern} matches it`;
       const by = excludedBy(dir, address.host);
       return by ? `line ${by.line} of ${join(dir, FILES.excluded)} excludes ${by.name}` : SCOPE_REFUSALS[refusal];
     }
-    case 'not-seeded':
-      return `its site ${link.site} is not one of the seeds, and --seeded-only is set`;
+    case 'out-of-scope':
+      return settings.scope === 'any'
+        ? `seeds on its site ${link.site} have a scope of their own, and it lies outside of it`
+        : `--scope is ${settings.scope}, and no seed is at home there`;
+    case 'not-included':
+      return `no --include matches it: ${settings.include.join(', ')}`;
     case 'too-deep':
       return `it is at depth ${link.depth}, and --max-depth is ${settings.maxDepth}`;
     case 'blocked-port':

@@ -1,10 +1,11 @@
 /** Addresses: canonicalisation and routing, as for each link of a page. */
 
-import { createScope } from '../../../src/url/scope.ts';
+import { createScope, NO_RULES } from '../../../src/url/scope.ts';
 import { canonicalize, resolverOf } from '../../../src/url/canonical.ts';
 import { readLocation } from '../../../src/url/location.ts';
 import { readExcluded, readSeed } from '../../../src/url/seed.ts';
 import { createSiteSet } from '../../../src/url/site-set.ts';
+import { createPatterns } from '../../../src/url/link-patterns.ts';
 import { siteOf } from '../../../src/url/site.ts';
 import { surtOf } from '../../../src/url/surt.ts';
 import type { Part } from '../growth.ts';
@@ -12,7 +13,11 @@ import { VARIED } from '../shapes.ts';
 
 const BASE = 'https://a.example/b/c';
 const resolve = resolverOf(BASE);
-const scope = createScope({ depthMax: null, seeded: null, excluded: createSiteSet(['b.example']) });
+const scope = createScope({
+  ...NO_RULES,
+  excluded: createSiteSet(['b.example']),
+  exclude: createPatterns(['*/x*y*z']),
+});
 
 export const url: Part = {
   name: 'url',

@@ -1,0 +1,117 @@
+/**
+ * The homes of a crawl, in the process that keeps them: those of its seeds, and those that seeds moved to.
+ *
+ * A seed that redirects takes its home along, and nothing but the crawl itself knows where to (folder/home-notes.ts).
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoredCrawl } from '../contract/stored-crawl.ts';
+import { FILES } from '../folder/folder.ts';
+import { homeNotes, keepHomeNote } from '../folder/home-notes.ts';
+import { homesOfLines, seedHomes } from '../folder/seeds.ts';
+import type { ScopeKind } from '../model/settings.ts';
+import { canonicalize } from '../url/canonical.ts';
+import { createHomes, homeKeys, type SharedHomes } from '../url/homes.ts';
+
+/** Keys in one note: some 100 KB. */
+const NOTE_KEYS_MAX = 2_000;
+/** A server that is gone is waited for, as everywhere. */
+const AGAIN_MS = 500;
+
+export interface HomeKeeper {
+  readonly shared: SharedHomes;
+  /** A seed has moved: resolves when all who open the crawl later will know. Does nothing where `from` is no home. */
+  move(from: string, to: string): Promise<void>;
+  /** Takes over what other members have noted. True when there was news. */
+  refresh(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface KeeperOptions {
+  readonly dir: string;
+  readonly scope: ScopeKind;
+  /** Whether others may note homes meanwhile. */
+  readonly isShared: boolean;
+  readonly open: () => Promise<StoredCrawl>;
+}
+
+/** Null when the crawl has no homes: everything linked is wanted. */
+export const openHomeKeeper = async ({ dir, scope, isShared, open }: KeeperOptions): Promise<HomeKeeper | null> => {
+  const homes = createHomes(scope);
+  const own: string[] = [];
+  for await (const key of seedHomes(dir, scope)) if (homes.add(key) && isShared) own.push(key);
+  if (scope === 'any' && homes.size === 0) return null;
+
+  let crawl: StoredCrawl | null = null;
+  let noted = 0;
+  let isClosed = false;
+  let working: Promise<unknown> = Promise.resolve();
+  /** One thing at a time, until it works. */
+  const inTurn = <T>(work: (crawl: StoredCrawl) => Promise<T>): Promise<T | null> => {
+    const next = working.then(async () => {
+      while (!isClosed) {
+        try {
+          return await work((crawl ??= await open()));
+        } catch {
+          await sleep(AGAIN_MS); // the store itself tells that its server is gone
+        }
+      }
+      return null;
+    });
+    working = next;
+    return next;
+  };
+  const take = (keys: readonly string[]): boolean => keys.filter((key) => homes.add(key)).length > 0;
+  const read = async (stored: StoredCrawl): Promise<boolean> => {
+    let isNews = false;
+    for await (const keys of homeNotes(stored, noted)) {
+      isNews = take(keys) || isNews;
+      noted++;
+    }
+    return isNews;
+  };
+  const write = async (stored: StoredCrawl, keys: readonly string[]): Promise<void> => {
+    for (let isDone = false; !isDone; ) {
+      const there = await keepHomeNote(stored, noted, keys);
+      noted++;
+      isDone = there.join('\n') === keys.join('\n');
+      take(there); // another member may have been quicker
+    }
+  };
+
+  await inTurn(read);
+  if (isShared) {
+    const missing = await inTurn((stored) => unknownToOthers(stored, { own, scope }));
+    for (let at = 0; at < (missing?.length ?? 0); at += NOTE_KEYS_MAX)
+      await inTurn((stored) => write(stored, missing!.slice(at, at + NOTE_KEYS_MAX)));
+  }
+  return {
+    get shared() {
+      return homes.shared;
+    },
+    move: async (from, to) => {
+      const [was, is] = [canonicalize(from), canonicalize(to)];
+      const kind = typeof was === 'object' ? homes.kindAt(was) : null;
+      const keys = kind && typeof is === 'object' ? homeKeys(kind, is).filter((key) => homes.add(key)) : [];
+      // Also without keys of its own: another visit may be about to note them.
+      await inTurn((stored) => (keys.length > 0 ? write(stored, keys) : Promise.resolve()));
+    },
+    refresh: async () => (await inTurn(read)) === true,
+    close: async () => {
+      isClosed = true;
+      await working;
+      await (crawl as StoredCrawl | null)?.close();
+    },
+  };
+};
+
+/** Seeds that were added here after the crawl was made known: members that joined have never heard of them. */
+const unknownToOthers = async (
+  crawl: StoredCrawl,
+  { own, scope }: { own: readonly string[]; scope: ScopeKind },
+): Promise<string[]> => {
+  const known = createHomes(scope);
+  for (const key of homesOfLines((await crawl.note(FILES.seeds)) ?? '', scope)) known.add(key);
+  for await (const keys of homeNotes(crawl)) for (const key of keys) known.add(key);
+  return own.filter((key) => known.add(key));
+};
