@@ -18,6 +18,7 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   hooks: ['What is crawled', 'rare'],
   delayMs: ['Politeness'],
   userAgent: ['Politeness'],
+  robotsToken: ['Politeness', 'rare'],
   troubleDelayMs: ['Politeness', 'rare'],
   parkAfter: ['Politeness', 'rare'],
   verifyTls: ['Politeness', 'rare'],

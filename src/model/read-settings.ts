@@ -3,6 +3,7 @@
 import { isMapped, readNetwork } from '../lib/network.ts';
 import { readBytes, readDurationMs } from '../lib/units.ts';
 import { defaultThreads, SETTING_NAMES, SETTINGS, type SettingName, type Settings, type Spec } from './settings.ts';
+import { robotsTokenComplaint, userAgentComplaint } from './user-agent.ts';
 
 /** Wrong use by a person: the message says what happened and what to do. */
 export class UsageError extends Error {}
@@ -121,6 +122,7 @@ export const checkSetting = (name: SettingName, value: unknown): void => {
 export const complaintOf = (name: SettingName, value: unknown): string | null => {
   if (name === 'email') return emailComplaint(value);
   if (name === 'userAgent') return userAgentComplaint(value);
+  if (name === 'robotsToken') return robotsTokenComplaint(value);
   const spec = SETTINGS[name];
   switch (spec.kind) {
     case 'duration':
@@ -174,12 +176,4 @@ const emailComplaint = (value: unknown): string | null => {
   return isAddress
     ? null
     : `${JSON.stringify(value)} is not an e-mail address: give one where a site owner reaches you`;
-};
-
-const userAgentComplaint = (value: unknown): string | null => {
-  // The product token is matched in robots.txt (RFC 9309, 2.2.1): letters, - and _; a version may follow.
-  const isToken = typeof value === 'string' && (value === '' || /^[A-Za-z_-]{1,64}(\/[\w.-]{1,32})?$/.test(value));
-  return isToken
-    ? null
-    : `${JSON.stringify(value)} is not a product token: use letters, - and _, with a version if you like, such as MyBot/1.0`;
 };

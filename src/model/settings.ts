@@ -10,6 +10,7 @@ export type LedgerUse = 'on' | 'off';
 export interface Settings {
   readonly email: string;
   readonly userAgent: string;
+  readonly robotsToken: string;
   readonly seededOnly: boolean;
   readonly maxPages: number | null;
   readonly maxDurationMs: number | null;
@@ -80,7 +81,14 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     kind: 'text',
     value: 'NAME',
     fallback: '',
-    says: 'product token for robots.txt (default Gossamer)',
+    says: 'name, or whole header with a URL (default Gossamer)',
+  },
+  robotsToken: {
+    flag: 'robots-token',
+    kind: 'text',
+    value: 'NAME',
+    fallback: '',
+    says: 'name for robots.txt, if not the first of --user-agent',
   },
   seededOnly: { flag: 'seeded-only', kind: 'switch', fallback: false, says: 'stay on the sites of the seeds' },
   maxPages: {

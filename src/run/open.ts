@@ -32,6 +32,7 @@ import { finishMove } from '../folder/finish-move.ts';
 import { announce, checkNameIsFree, identityIn, takeScope } from '../folder/notes.ts';
 import { crawlNameOf, knownStore, newStore, storePlace } from '../folder/store-place.ts';
 import { checkSeeds, copySeeds, readExcludeFile, writeExcluded, type SeedSource } from '../folder/seeds.ts';
+import { checkUserAgent } from './user-agent.ts';
 
 export interface CrawlRequest {
   readonly dir: string;
@@ -70,6 +71,7 @@ const checked = async (settings: Settings): Promise<Settings> => {
     throw new UsageError(
       '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or omit it',
     );
+  checkUserAgent(settings);
   checkDescriptors(settings);
   return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
 };

@@ -143,7 +143,12 @@ const WRONG_USES: readonly WrongUse[] = [
     /is not an e-mail address/,
   ],
   ['a user agent with spaces', [...GOOD, '--user-agent', 'my bot'], /--user-agent "my bot" is not a product token/],
-  ['a user agent that would add a header', [...GOOD, '--user-agent', 'bot\r\nX-Evil: 1'], /is not a product token/],
+  ['a user agent that would add a header', [...GOOD, '--user-agent', 'bot\r\nX-Evil: 1'], /cannot be sent in a header/],
+  [
+    'a user agent without a name for robots.txt',
+    [...GOOD, '--user-agent', 'Mozilla/5.0 (compatible; MyBot; +https://example.org/bot)'],
+    /no name for robots\.txt can be read from --user-agent .*: give it by --robots-token NAME/,
+  ],
   ['no seeds', ['crawl', ...EMAIL], /seeds are missing: give a seed file, or --url URL/],
   ['two seed files', [...GOOD, 'a-file'], /one seed file, please: "a-file" is one too many/],
   [
