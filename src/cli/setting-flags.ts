@@ -19,6 +19,8 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   delayMs: ['Politeness'],
   userAgent: ['Politeness'],
   robotsToken: ['Politeness', 'rare'],
+  acceptLanguage: ['Politeness', 'rare'],
+  headers: ['Politeness', 'rare'],
   troubleDelayMs: ['Politeness', 'rare'],
   parkAfter: ['Politeness', 'rare'],
   verifyTls: ['Politeness', 'rare'],

@@ -11,17 +11,13 @@ import { createDeadlines } from './deadlines.ts';
 import { readHostsFile } from './hosts-file.ts';
 import { createLookup } from './lookup.ts';
 import { OngoingRequest } from './request.ts';
-import { createRequestTails, requestHead } from './request-head.ts';
+import { createRequestHeads, type RequestHeadParts } from './request-head.ts';
 import type { Plan, Shared } from './request-plan.ts';
 import { createTlsContext } from './tls-context.ts';
 import { createTlsSessions } from './tls-sessions.ts';
 
-export interface FetcherOptions {
+export interface FetcherOptions extends RequestHeadParts {
   readonly clock: Clock;
-  /** The whole value of the User-Agent field. */
-  readonly userAgent: string;
-  /** The contact, for the From field. */
-  readonly from: string;
   /** Ceiling on open sockets, kept ones included. */
   readonly socketsMax: number;
   /** What bodies in flight may hold together (see `body-memory.ts` for the exact ceiling). */
@@ -85,7 +81,7 @@ export interface Fetcher {
 
 export const createFetcher = (options: FetcherOptions): Fetcher => {
   const { clock, verifyTls } = options;
-  const tails = createRequestTails(options.userAgent, options.from);
+  const headOf = createRequestHeads(options);
   const tls = { context: createTlsContext(verifyTls), verify: verifyTls, sessions: createTlsSessions() };
   const deadlines = createDeadlines(clock);
   const connections = createConnections(options.socketsMax, deadlines, options.onSockets);
@@ -119,7 +115,7 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
       refusal: portComplaint(port),
       target,
       dial: { origin: url.origin, host, port: target.port, tls: secure ? tls : null },
-      requestHead: requestHead(url, request.keepMs > 0 ? tails.keep : tails.close),
+      requestHead: headOf(url, request.keepMs > 0),
       bodyBytesMax: request.bodyBytesMax,
       wantsBody: request.wantsBody,
       keepMs: request.keepMs,

@@ -1,25 +1,59 @@
-/** The request as it is sent. */
+/** The request as it is sent, and as it is kept. */
 
-export interface RequestTails {
+import type { Header } from '../model/request-headers.ts';
+
+/**
+ * The headers that a person adds to a request. It gives the same list, not a copy, for all requests that have the same
+ * headers: what follows from a list is then composed once.
+ */
+export type HeadersFor = (url: URL) => readonly Header[];
+
+export interface RequestHeadParts {
+  /** The whole value of the User-Agent field. */
+  readonly userAgent: string;
+  /** The contact, for the From field. */
+  readonly from: string;
+  /** Languages in order of preference; without it nothing is said of them. */
+  readonly acceptLanguage?: string | undefined;
+  readonly headersFor?: HeadersFor | undefined;
+}
+
+interface RequestTails {
   readonly keep: string;
   readonly close: string;
 }
 
-/** What follows the Host field, the same for all requests. Throws when a value could break out of its field. */
-export const createRequestTails = (userAgent: string, from: string): RequestTails => {
+export type RequestHeads = (url: URL, keep: boolean) => string;
+
+const NO_HEADERS: readonly Header[] = [];
+
+/** Composes the heads of all requests. Throws when a value could break out of its field. */
+export const createRequestHeads = (parts: RequestHeadParts): RequestHeads => {
+  const { userAgent, from, acceptLanguage = '', headersFor = () => NO_HEADERS } = parts;
   const fields =
-    `User-Agent: ${checkedValue('user agent', userAgent)}\r\n` +
-    `From: ${checkedValue('contact', from)}\r\n` +
-    'Accept: text/html,application/xhtml+xml,text/plain;q=0.9,application/xml;q=0.8,*/*;q=0.5\r\n' +
-    'Accept-Encoding: gzip, deflate, br\r\n';
-  return { keep: `${fields}Connection: keep-alive\r\n\r\n`, close: `${fields}Connection: close\r\n\r\n` };
+    field('User-Agent', userAgent) +
+    field('From', from) +
+    field('Accept', 'text/html,application/xhtml+xml,text/plain;q=0.9,application/xml;q=0.8,*/*;q=0.5') +
+    field('Accept-Encoding', 'gzip, deflate, br') +
+    (acceptLanguage === '' ? '' : field('Accept-Language', acceptLanguage));
+  // By list, not by origin: there are as many lists as a person has written, and any number of origins.
+  const known = new WeakMap<readonly Header[], RequestTails>();
+  const tailsOf = (headers: readonly Header[]): RequestTails => {
+    const made = known.get(headers);
+    if (made !== undefined) return made;
+    const all = fields + headers.map(([name, value]) => field(name, value)).join('');
+    const tails = { keep: `${all}Connection: keep-alive\r\n\r\n`, close: `${all}Connection: close\r\n\r\n` };
+    known.set(headers, tails);
+    return tails;
+  };
+  return (url, keep) => {
+    const tails = tailsOf(headersFor(url));
+    // A parsed URL holds no space, control or non-ASCII character in its path and host, so nothing can be injected.
+    return `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n${keep ? tails.keep : tails.close}`;
+  };
 };
 
-/** A parsed URL holds no space, control or non-ASCII character in its path and host, so nothing can be injected. */
-export const requestHead = (url: URL, tail: string): string =>
-  `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n${tail}`;
-
-const checkedValue = (name: string, value: string): string => {
-  if (/^[\x20-\x7e\xa0-\xff]*$/.test(value)) return value;
-  throw new Error(`the ${name} ${JSON.stringify(value)} cannot be sent in a header; use printable latin letters`);
+const field = (name: string, value: string): string => {
+  if (/^[\x20-\x7e\xa0-\xff]*$/.test(value)) return `${name}: ${value}\r\n`;
+  throw new Error(`the value of ${name} cannot be sent in a header; use printable latin letters`);
 };

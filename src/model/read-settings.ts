@@ -2,6 +2,7 @@
 
 import { isMapped, readNetwork } from '../lib/network.ts';
 import { readBytes, readDurationMs } from '../lib/units.ts';
+import { headersComplaint, languagesComplaint } from './request-headers.ts';
 import { defaultThreads, SETTING_NAMES, SETTINGS, type SettingName, type Settings, type Spec } from './settings.ts';
 import { robotsTokenComplaint, userAgentComplaint } from './user-agent.ts';
 
@@ -123,6 +124,7 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
   if (name === 'email') return emailComplaint(value);
   if (name === 'userAgent') return userAgentComplaint(value);
   if (name === 'robotsToken') return robotsTokenComplaint(value);
+  if (name === 'acceptLanguage') return languagesComplaint(value);
   const spec = SETTINGS[name];
   switch (spec.kind) {
     case 'duration':
@@ -136,15 +138,17 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
     case 'networks':
       return typeof value === 'boolean' ? null : networksComplaint(name, value);
     case 'texts':
-      return Array.isArray(value) && value.every((one) => typeof one === 'string')
-        ? null
-        : notUnderstood(value, adviceOf(name));
+      if (!isTexts(value)) return notUnderstood(value, adviceOf(name));
+      return name === 'headers' ? headersComplaint(value) : null;
     case 'text':
       return typeof value === 'string' ? null : notUnderstood(value, adviceOf(name));
     default:
       return spec.kind satisfies never;
   }
 };
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 const numberComplaint = (spec: Spec, value: unknown): string | null => {
   if (typeof value !== 'number' || !Number.isFinite(value)) return notUnderstood(value, 'give a number');

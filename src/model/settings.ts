@@ -11,6 +11,8 @@ export interface Settings {
   readonly email: string;
   readonly userAgent: string;
   readonly robotsToken: string;
+  readonly acceptLanguage: string;
+  readonly headers: readonly string[];
   readonly seededOnly: boolean;
   readonly maxPages: number | null;
   readonly maxDurationMs: number | null;
@@ -89,6 +91,20 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: 'NAME',
     fallback: '',
     says: 'name for robots.txt, if not the first of --user-agent',
+  },
+  acceptLanguage: {
+    flag: 'accept-language',
+    kind: 'text',
+    value: 'TEXT',
+    fallback: '',
+    says: 'languages to ask for, such as "de, en;q=0.8"',
+  },
+  headers: {
+    flag: 'header',
+    kind: 'texts',
+    value: "'NAME: VALUE'",
+    fallback: [],
+    says: 'one more header for every request; repeatable',
   },
   seededOnly: { flag: 'seeded-only', kind: 'switch', fallback: false, says: 'stay on the sites of the seeds' },
   maxPages: {

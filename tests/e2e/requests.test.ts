@@ -61,3 +61,21 @@ test('robots.txt speaks to the name that is read from a whole User-Agent, or giv
     );
   }
 });
+
+test('languages and headers of a person reach every request, and without them there are none', async () => {
+  const sent = ({ 'accept-language': language, 'x-purpose': purpose, dnt }: IncomingHttpHeaders): unknown[] => [
+    language,
+    purpose,
+    dnt,
+  ];
+  const given = { 'accept-language': 'de-AT, de;q=0.9, *;q=0.1', header: ['X-Purpose: a study', 'DNT:1'] };
+  const asked = await askedWith(given);
+  assert.deepEqual(
+    asked.map(([path, headers]) => [path, ...sent(headers)]),
+    [
+      ['/robots.txt', 'de-AT, de;q=0.9, *;q=0.1', 'a study', '1'],
+      ['/', 'de-AT, de;q=0.9, *;q=0.1', 'a study', '1'],
+    ],
+  );
+  for (const [, headers] of await askedWith({})) assert.deepEqual(sent(headers), [undefined, undefined, undefined]);
+});
