@@ -2,11 +2,14 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { portComplaint } from '../model/blocked-ports.ts';
+import type { SecretHeaders } from '../model/credentials.ts';
 import type { Exchange } from '../model/exchange.ts';
+import type { RequestKind } from '../model/request.ts';
 import { createAddressGuard } from './address-guard.ts';
 import { createBodyMemory, freeFinished } from './body-memory.ts';
 import { createConnections, type OnSockets } from './connections.ts';
 import { bare, targetOf, type ConnectTo } from './connect-to.ts';
+import type { TlsChoice } from './connection.ts';
 import { createDeadlines } from './deadlines.ts';
 import { readHostsFile } from './hosts-file.ts';
 import { createLookup } from './lookup.ts';
@@ -40,6 +43,8 @@ export interface FetcherOptions extends RequestHeadParts {
 export interface HttpRequest {
   /** An absolute http or https URL. */
   readonly url: string;
+  /** Credentials go with pages and sitemaps, and with nothing that does not say what it is. */
+  readonly kind?: RequestKind | undefined;
   readonly bodyBytesMax: number;
   /** Asked once when the head is in. A body that is not wanted is not downloaded. */
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
@@ -79,10 +84,21 @@ export interface Fetcher {
   close(): Promise<void>;
 }
 
+const NO_CREDENTIALS: SecretHeaders = new Map();
+
+const createTlsChoice = (verify: boolean): TlsChoice => ({
+  context: createTlsContext(verify),
+  verify,
+  sessions: createTlsSessions(),
+});
+
 export const createFetcher = (options: FetcherOptions): Fetcher => {
   const { clock, verifyTls } = options;
   const headOf = createRequestHeads(options);
-  const tls = { context: createTlsContext(verifyTls), verify: verifyTls, sessions: createTlsSessions() };
+  const { credentials = NO_CREDENTIALS } = options;
+  const tls = createTlsChoice(verifyTls);
+  // Whoever gets credentials must be who they were given for.
+  const sureTls = verifyTls || credentials.size === 0 ? tls : createTlsChoice(true);
   const deadlines = createDeadlines(clock);
   const connections = createConnections(options.socketsMax, deadlines, options.onSockets);
   const memory = createBodyMemory(options.bodyMemoryBytes);
@@ -110,12 +126,13 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
     const host = bare(url.hostname);
     const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
     const target = targetOf(options.connectTo, host, port);
+    const { origin } = url;
     return {
       url: request.url,
       refusal: portComplaint(port),
       target,
-      dial: { origin: url.origin, host, port: target.port, tls: secure ? tls : null },
-      requestHead: headOf(url, request.keepMs > 0),
+      dial: { origin, host, port: target.port, tls: secure ? (credentials.has(origin) ? sureTls : tls) : null },
+      head: headOf(url, request.keepMs > 0, request.kind),
       bodyBytesMax: request.bodyBytesMax,
       wantsBody: request.wantsBody,
       keepMs: request.keepMs,

@@ -283,7 +283,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     kind: 'text',
     value: '[HOST:]PORT',
     fallback: '',
-    says: 'serve metrics for Prometheus there; on loopback unless HOST is given',
+    says: 'serve Prometheus metrics; on loopback without HOST',
   },
   logFile: {
     flag: 'log-file',

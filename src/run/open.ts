@@ -8,6 +8,7 @@ import { readConnectTo } from '../fetch/connect-to.ts';
 import { isNameServer } from '../fetch/lookup.ts';
 import { writeBytes } from '../lib/units.ts';
 import { completeSettings, UsageError } from '../model/read-settings.ts';
+import type { SecretHeaders } from '../model/credentials.ts';
 import type { FrontierPlace, Settings } from '../model/settings.ts';
 import { checkListen } from '../observe/metrics/serve.ts';
 import { isShared, takesFrontierFiles } from '../store/address.ts';
@@ -20,6 +21,7 @@ import {
   checkNewFolder,
   FILES,
   makeCrawlFolder,
+  markCredentialed,
   readIdentity,
   writeIdentity,
   type Identity,
@@ -39,6 +41,8 @@ export interface CrawlRequest {
   readonly settings: Readonly<Partial<Settings>>;
   readonly seeds: SeedSource;
   readonly excludeFile: string | null;
+  /** For this process alone. */
+  readonly credentials?: SecretHeaders | null;
   /** Tells a person what was skipped. */
   readonly say: (text: string) => void;
 }
@@ -49,6 +53,8 @@ export interface OpenCrawl {
   /** With the password of the store, which the identity does not have. */
   readonly store: StorePlace;
   readonly lock: Lock;
+  /** In memory alone. */
+  readonly credentials: SecretHeaders | null;
 }
 
 /** The settings as they are kept: what a person wrote for their own folder holds in every other. */
@@ -88,7 +94,7 @@ const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {
 const existing = (dir: string): string => (existsSync(dir) ? dir : existing(dirname(resolve(dir))));
 
 export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
-  const { dir, say } = request;
+  const { dir, say, credentials = null } = request;
   const url = newStore(request.settings.store);
   const settings = await checked(
     completeSettings(
@@ -108,10 +114,10 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
     checkNewFolder(dir); // another process may have been quicker
     if (excluded !== null) writeExcluded(dir, excluded);
     await copySeeds({ dir, source: request.seeds, where: 'anew', say });
-    const identity = writeIdentity(dir, settings); // last: from here on it is a crawl
+    const identity = marked(dir, writeIdentity(dir, settings), credentials); // last: from here on it is a crawl
     const store = storePlace(dir, identity, url);
     if (isShared(url)) await announce({ ...store, say }, identity, dir);
-    return { dir, lock, identity, store };
+    return { dir, lock, identity, store, credentials };
   } catch (error) {
     lock.release();
     throw error;
@@ -119,7 +125,7 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
 };
 
 export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
-  const { dir, seeds } = request;
+  const { dir, seeds, credentials = null } = request;
   const found = readIdentity(dir);
   checkFixed(dir, found);
   checkOwner(dir, found.settings, request.settings);
@@ -140,14 +146,26 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
     await checkListen(settings.metrics); // with the lock: the port of a crawl that runs is taken by itself
     if (excluded !== null) writeExcluded(dir, excluded);
     if (more) await copySeeds({ dir, source: seeds, where: 'behind', say: request.say });
-    const identity = writeIdentity(dir, settings, former);
+    const identity = marked(dir, writeIdentity(dir, settings, former), credentials);
+    tellMissing(identity, credentials, request.say);
     const store = storePlace(dir, identity, url);
     if (isShared(url)) await announce({ ...store, say: request.say }, identity, dir);
-    return { dir, lock, identity, store };
+    return { dir, lock, identity, store, credentials };
   } catch (error) {
     lock.release();
     throw error;
   }
+};
+
+/** The identity, which remembers that there were credentials. */
+const marked = (dir: string, identity: Identity, credentials: SecretHeaders | null): Identity =>
+  credentials !== null && credentials.size > 0 ? markCredentialed(dir, identity) : identity;
+
+const tellMissing = ({ credentialed }: Identity, credentials: SecretHeaders | null, say: CrawlRequest['say']): void => {
+  if (!credentialed || credentials !== null) return;
+  say(
+    'the crawl was run with credentials, and none are given now: its pages are fetched without; --credentials FILE gives them',
+  );
 };
 
 const checkName = (former: Identity, name: string | undefined): void => {
@@ -169,11 +187,13 @@ export interface JoinRequest {
    * What this member has for itself; for all else the settings of the crawl hold. `store` and `name` say which crawl.
    */
   readonly settings: Readonly<Partial<Settings>>;
+  /** For this process alone. */
+  readonly credentials?: SecretHeaders | null;
   readonly say: (text: string) => void;
 }
 
 /** Makes a directory that takes part in a crawl in a shared store. */
-export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Promise<OpenCrawl> => {
+export const joinCrawl = async ({ dir, settings: given, credentials = null, say }: JoinRequest): Promise<OpenCrawl> => {
   const url = newStore(given.store);
   if (!isShared(url))
     throw new UsageError('only a crawl in Redis or PostgreSQL can be joined: give its address by --store');
@@ -202,8 +222,9 @@ export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Pro
   try {
     checkNewFolder(dir);
     await takeScope(place, dir);
-    const identity = writeIdentity(dir, settings, { ...crawl, member: randomUUID() });
-    return { dir, lock, identity, store: storePlace(dir, identity, url) };
+    const identity = marked(dir, writeIdentity(dir, settings, { ...crawl, member: randomUUID() }), credentials);
+    tellMissing(identity, credentials, say);
+    return { dir, lock, identity, store: storePlace(dir, identity, url), credentials };
   } catch (error) {
     lock.release();
     throw error;

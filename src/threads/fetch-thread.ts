@@ -59,6 +59,7 @@ const fetcher = createFetcher({
   from: settings.email,
   acceptLanguage: settings.acceptLanguage,
   headersFor: () => headers,
+  credentials: start.credentials ?? undefined,
   socketsMax: socketsMaxOf(settings),
   bodyMemoryBytes: Math.ceil(settings.bodyMemoryBytes / settings.fetchers),
   connectTimeoutMs: Math.min(settings.timeoutMs, 10_000),

@@ -6,6 +6,7 @@ import { newRecordId } from '../archive/records.ts';
 import type { Store } from '../contract/store.ts';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
+import type { SecretHeaders } from '../model/credentials.ts';
 import type { Log } from '../observe/log.ts';
 import { createBoard, type Board } from '../observe/metrics/board.ts';
 import { toFault, type Fault } from './fault.ts';
@@ -35,6 +36,7 @@ export interface FetchPlan {
   readonly excluded: SharedFingerprints | null;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
+  readonly credentials?: SecretHeaders | null;
 }
 
 export interface Supervisor {
