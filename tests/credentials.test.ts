@@ -1,7 +1,7 @@
 /** Credentials: what a person writes, the headers it makes, and where these go. */
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -66,6 +66,20 @@ describe('a file of credentials', () => {
     const json = '{ "https://one.example": { "basic": "me:pass:word", "cookie": "a=b; c=d" } }';
     assert.deepEqual([...(await readText(json, 'credentials.json'))], [Object.entries(EXPECTED)[0]]);
     assert.deepEqual(said, []);
+  });
+
+  test('as the how-to page shows it is understood', async () => {
+    const page = readFileSync(new URL('../docs/how-to/requests-and-credentials.md', import.meta.url), 'utf8');
+    const [, example] = /```yaml\n(# credentials\.yaml\n[^`]+)```/.exec(page) ?? [];
+    const environment = { API_TOKEN: 't', API_KEY: 'k' };
+    const read = await readCredentialsFile(fileWith(example!), { say: assert.fail, environment });
+    assert.deepEqual(
+      [...read].map(([origin, headers]) => [origin, ...headers.map(([name]) => name)]),
+      [
+        ['https://intern.example.org', 'Authorization'],
+        ['https://api.example.org:8443', 'Authorization', 'Cookie', 'X-Tenant', 'X-Api-Key'],
+      ],
+    );
   });
 
   test('that others can read gets a warning', async () => {
