@@ -31,7 +31,7 @@ for (const [what, header, sentence] of [
   ['a space in its name', 'X Purpose: a', /is not a header/],
   ['a line end in its value', 'X-A: b\r\nX-Evil: 1', /--header X-A has characters that cannot be sent/],
   ['a letter outside of ASCII', 'X-A: ä', /--header X-A has characters that cannot be sent/],
-  ['too long a value', `X-A: ${'a'.repeat(HEADER_VALUE_CHARS_MAX + 1)}`, /--header X-A has a value of 4097 characters/],
+  ['too long a value', `X-A: ${'a'.repeat(HEADER_VALUE_CHARS_MAX + 1)}`, /--header X-A has a value of 8001 characters/],
   ['the name Host', 'Host: other.example', /--header Host is set by the crawler/],
   ['the name Connection', 'connection: close', /--header connection is set by the crawler/],
   ['the name Content-Length', 'Content-Length: 5', /set by the crawler/],
@@ -58,6 +58,9 @@ test('a header that carries a secret is refused without saying it, with the way 
     'Ocp-Apim-Subscription-Key',
     'X-Session-Id',
     'X-Secret',
+    'X-AuthToken',
+    'X_CSRF_Token',
+    'X-Hub-Signature',
   ]) {
     const sentence = refusal({ headers: [`${name}: open-sesame`] });
     assert.match(sentence, new RegExp(`--header ${name} would send a secret to every site: .* --credentials FILE`));

@@ -3,9 +3,9 @@
 /** A header field, ready to be sent. */
 export type Header = readonly [name: string, value: string];
 
-/** Servers refuse heads of more than 8 KiB or so. */
 export const HEADERS_MAX = 32;
-export const HEADER_VALUE_CHARS_MAX = 4_096;
+/** Common servers refuse a field of more than 8 KiB. */
+export const HEADER_VALUE_CHARS_MAX = 8_000;
 const LANGUAGES_CHARS_MAX = 256;
 
 /** RFC 9110, 5.6.2: what a name is made of. */
@@ -39,9 +39,9 @@ const SET_BY_US: ReadonlySet<string> = new Set([
 
 const IN_PART = /^(?:range|if-.*)$/;
 
-/** Words in the name of a header that say that its value is a secret, as in X-Api-Key and X-Auth-Token. */
+/** Words in the name of a header that say that its value is a secret, as in X-Api-Key and X-AuthToken. */
 const SECRET =
-  /(?:^|[-_])(?:authorization|auth|cookie2?|(?:api|access)?key|token|secret|password|session(?:id)?|credentials?|jwt)(?:[-_]|$)/;
+  /(?:^|[-_])(?:[a-z]*(?:auth|cookie2?|key|token|secret|password)|authorization|session(?:id)?|credentials?|signature|jwt)(?:[-_]|$)/;
 
 /** The name and the value of `Name: value`; null when it is no such text. */
 export const readHeader = (text: string): Header | null => {

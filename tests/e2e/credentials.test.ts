@@ -134,8 +134,9 @@ test('a program gives credentials among its options, and they are not on disk ei
       import { crawl } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)};
       const options = ${JSON.stringify(options)};
       const login = { basic: 'me:${PASSWORD}', header: 'X-Api-Key: ${TOKEN}' };
-      const { ended } = await crawl({ ...options, credentials: { '${ORIGIN}': login } });
-      console.log((await ended).reason);
+      const run = await crawl({ ...options, credentials: { '${ORIGIN}': login } });
+      console.log((await run.ended).reason);
+      console.error(run.metrics(), JSON.stringify(run.status()));
       const again = await crawl({ ...options, onLog: (level, message) => console.log(level, message) });
       await again.ended;
     `;
@@ -143,6 +144,8 @@ test('a program gives credentials among its options, and they are not on disk ei
     writeFileSync(path, program);
     const ran = await runBinary([path], { cwd: home, env: site.env, command: [process.execPath] });
     assertCode(ran, 0);
+    assert.match(ran.stderr, /^gossamer_requests_total/m);
+    assertSilent(ran);
     assert.match(ran.stdout, /^finished\nwarn the crawl was run with credentials, and none are given now/);
     assert.deepEqual(
       site.asked.filter((one) => !isRight(one)),
