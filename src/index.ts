@@ -14,11 +14,13 @@ import type { StoredCrawl } from './contract/stored-crawl.ts';
 import type { Census } from './model/census.ts';
 import { openLog, type Fields, type Level } from './observe/log.ts';
 import type { Snapshot } from './observe/snapshot.ts';
+import { readCredentials, type Credentials } from './model/credentials.ts';
 import type { Settings } from './model/settings.ts';
 import { canonicalize } from './url/canonical.ts';
 import { siteOf } from './url/site.ts';
 
 export type { Settings, Keep } from './model/settings.ts';
+export type { Credentials, OriginCredentials } from './model/credentials.ts';
 export type { Census } from './model/census.ts';
 export type { HookLink, HookPage, Hooks, JsonValue } from './model/hooks.ts';
 export type { OutcomeName } from './model/outcome.ts';
@@ -41,6 +43,8 @@ export interface CrawlOptions extends Partial<Settings> {
   readonly seedFile?: string;
   readonly excludeFile?: string;
   readonly retryParked?: boolean;
+  /** What to log in with, by https origin; in memory alone, so each run needs them. */
+  readonly credentials?: Credentials;
   /** Called some times a second. */
   readonly onSnapshot?: (snapshot: Snapshot) => void;
   /** What is worth a line; bad seeds are `warn`. Default: nowhere but in the crawl's own log file. */
@@ -88,6 +92,7 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
     seedFile,
     excludeFile,
     retryParked = false,
+    credentials,
     onSnapshot,
     onLog,
     ...settings
@@ -97,6 +102,7 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
     settings,
     seeds: { file: seedFile ?? null, urls: seeds },
     excludeFile: excludeFile ?? null,
+    credentials: credentials === undefined ? null : readCredentials(credentials),
     say: (text: string) => onLog?.('warn', text, {}),
   };
   const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(opening) : createCrawl(opening));
@@ -113,6 +119,7 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
     member: open.identity.member,
     log,
     retryParked,
+    credentials: open.credentials,
     ...(onSnapshot ? { onSnapshot } : {}),
   });
   let isOver = false;

@@ -42,8 +42,8 @@ test('nothing can be injected into a request', async () => {
     await place.fetcher().fetch(requestFor(`http://me:pass@127.0.0.1:${server.port}/%0d%0aX-Evil:1`));
     assert.equal(server.heads.length, 2);
     for (const head of server.heads) assert.doesNotMatch(head, /^(X-Evil|Authorization|GET \/two)/m);
-    assert.throws(() => place.fetcher({ userAgent: 'a\r\nX-Evil: 1' }), /user agent/);
-    assert.throws(() => place.fetcher({ from: 'a\nb' }), /contact/);
+    assert.throws(() => place.fetcher({ userAgent: 'a\r\nX-Evil: 1' }), /User-Agent/);
+    assert.throws(() => place.fetcher({ from: 'a\nb' }), /From/);
   });
 });
 

@@ -18,6 +18,7 @@ import { OLD_SETTINGS, SETTING_NAMES, SETTINGS, type SettingName, type Settings 
 import { readPattern } from '../url/link-patterns.ts';
 import { readSeed } from '../url/seed.ts';
 import { CONFIG_BYTES_MAX, readEntries, type Entry, type Format, type List, type Scalar } from './config-text.ts';
+import { CREDENTIALS_FLAG } from './credentials-file.ts';
 import { nearest, type Flag, type Read } from './flags.ts';
 import { RUN_FLAGS } from './watch-run.ts';
 
@@ -96,7 +97,7 @@ const seededOnly = ({ name, value }: Entry): Partial<Settings> => {
 };
 
 const unknownName = ({ name, where }: Entry): UsageError => {
-  if (RUN_FLAGS.some((flag) => flag.name === name))
+  if ([...RUN_FLAGS, CREDENTIALS_FLAG].some((flag) => flag.name === name))
     return new UsageError(`${where}: ${name} is not kept in a file: give --${name} on the command line`);
   // People who know the library write maxPages.
   const known = [...SETTING_NAMES.map((one) => SETTINGS[one].flag), ...Object.keys(FILE_NAMES)];

@@ -1,6 +1,6 @@
 /** From the text of a YAML or JSON file to its names and values, each with its place in the file. */
 
-import type { LineCounter, Node, ParsedNode } from 'yaml';
+import type { LineCounter, Node, ParsedNode, YAMLMap } from 'yaml';
 import { UsageError } from '../model/read-settings.ts';
 
 /** A file of settings is written by hand; a megabyte of seeds belongs into a seed file. */
@@ -32,8 +32,42 @@ export interface Entry {
 
 export type Format = 'yaml' | 'json';
 
+/** A name of the file with names and values below it. */
+export interface Section {
+  readonly name: string;
+  readonly where: string;
+  readonly entries: readonly Entry[];
+}
+
+interface Text {
+  readonly path: string;
+  readonly text: string;
+  readonly format: Format;
+  /** No sentence quotes what is in the file, but for its names. */
+  readonly secret: boolean;
+}
+
 /** One entry for each name of the file. Throws a UsageError with the place of the first mistake. */
 export const readEntries = async (path: string, text: string, format: Format): Promise<Entry[]> => {
+  const { entriesOf, top } = await openText({ path, text, format, secret: false });
+  return entriesOf(top);
+};
+
+/** One section for each name of a file of secrets. Throws a UsageError with the place of the first mistake. */
+export const readSections = async (path: string, text: string, format: Format): Promise<Section[]> => {
+  const { sectionsOf, top } = await openText({ path, text, format, secret: true });
+  return sectionsOf(top);
+};
+
+type Mapping = YAMLMap<ParsedNode, ParsedNode | null>;
+
+interface Reader {
+  readonly top: Mapping;
+  entriesOf(mapping: Mapping): Entry[];
+  sectionsOf(mapping: Mapping): Section[];
+}
+
+const openText = async ({ path, text, format, secret }: Text): Promise<Reader> => {
   // Loaded here: a crawl without a file does not pay for it.
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
@@ -46,12 +80,14 @@ export const readEntries = async (path: string, text: string, format: Format): P
   });
   const place = placeIn(path, lines);
   const [mistake] = [...document.errors, ...document.warnings];
-  if (mistake)
-    throw new UsageError(`${place(mistake.pos[0])}: this is not ${format.toUpperCase()}: ${plain(mistake.message)}`);
+  if (mistake) {
+    const why = secret ? 'put a text with a colon, a quote or a # into quotes' : plain(mistake.message);
+    throw new UsageError(`${place(mistake.pos[0])}: this is not ${format.toUpperCase()}: ${why}`);
+  }
   const top = document.contents;
   if (!yaml.isMap<ParsedNode, ParsedNode | null>(top)) {
     throw new UsageError(
-      `${place(top?.range[0] ?? 0)}: this is not a mapping: write names and values, such as ${format === 'json' ? '{ "delay": "5s" }' : 'delay: 5s'}`,
+      `${place(top?.range[0] ?? 0)}: this is not a mapping: write names and values${secret ? '' : `, such as ${format === 'json' ? '{ "delay": "5s" }' : 'delay: 5s'}`}`,
     );
   }
   if (format === 'json') {
@@ -82,7 +118,9 @@ export const readEntries = async (path: string, text: string, format: Format): P
       return { kind: 'scalar', where, value: meant.value, text: meant.source ?? String(meant.value) };
     }
     if (yaml.isAlias(node))
-      throw new UsageError(`${where}: ${name} *${node.source} stands for nothing: put it in quotes if it is a text`);
+      throw new UsageError(
+        `${where}: ${name} ${secret ? 'begins with * and' : `*${node.source}`} stands for nothing: put it in quotes if it is a text`,
+      );
     throw new UsageError(`${where}: ${name} has values inside values: write a plain one, or a list of plain ones`);
   };
   const settingValue = (node: ParsedNode | null, name: string): Scalar | List => {
@@ -91,20 +129,36 @@ export const readEntries = async (path: string, text: string, format: Format): P
     return { kind: 'list', where: place(node?.range[0] ?? 0), items: meant.items.map((item) => scalarOf(item, name)) };
   };
 
-  const seen = new Map<string, number>();
-  return top.items.map(({ key, value }) => {
-    const at = key.range[0];
-    const where = place(at);
-    if (!yaml.isScalar(key) || typeof key.value !== 'string')
-      throw new UsageError(`${where}: this is not a name: write one such as delay`);
-    const name = key.value;
-    const before = seen.get(name);
-    if (before !== undefined)
-      throw new UsageError(`${where}: ${name} is given twice, first in line ${lines.linePos(before).line}`);
-    seen.set(name, at);
-    return { name, where, value: settingValue(value, name) };
-  });
+  /** Every name with what is read below it. */
+  const named = <T>({ items }: Mapping, read: (node: ParsedNode | null, name: string) => T): (Named & { of: T })[] => {
+    const seen = new Map<string, number>();
+    return items.map(({ key, value }) => {
+      const at = key.range[0];
+      const where = place(at);
+      if (!yaml.isScalar(key) || typeof key.value !== 'string')
+        throw new UsageError(`${where}: this is not a name: write one${secret ? '' : ' such as delay'}`);
+      const name = key.value;
+      const before = seen.get(name);
+      if (before !== undefined)
+        throw new UsageError(
+          `${where}: ${secret ? 'this' : name} is given twice, first in line ${lines.linePos(before).line}`,
+        );
+      seen.set(name, at);
+      return { name, where, of: read(value, name) };
+    });
+  };
+  const entriesOf = (mapping: Mapping): Entry[] =>
+    named(mapping, settingValue).map(({ name, where, of }) => ({ name, where, value: of }));
+  const sectionsOf = (mapping: Mapping): Section[] =>
+    named(mapping, (node) => {
+      const meant = resolved(node);
+      if (yaml.isMap<ParsedNode, ParsedNode | null>(meant)) return entriesOf(meant);
+      throw new UsageError(`${place(node?.range[0] ?? 0)}: this is not a mapping: write names and values below it`);
+    }).map(({ name, where, of }) => ({ name, where, entries: of }));
+  return { top, entriesOf, sectionsOf };
 };
+
+type Named = Pick<Entry, 'name' | 'where'>;
 
 const placeIn =
   (path: string, lines: LineCounter) =>

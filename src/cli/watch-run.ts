@@ -55,6 +55,7 @@ export const watchRun = async (
   const {
     dir,
     store,
+    credentials,
     identity: { settings, member },
   } = crawl;
   const terminal = createTerminal();
@@ -73,6 +74,7 @@ export const watchRun = async (
     settings,
     store,
     member,
+    credentials,
     log,
     onSnapshot: show,
     onMetrics: (url) => void (shown.quiet || terminal.warn(`metrics at ${url}`)),

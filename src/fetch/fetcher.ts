@@ -2,26 +2,25 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { portComplaint } from '../model/blocked-ports.ts';
+import type { SecretHeaders } from '../model/credentials.ts';
 import type { Exchange } from '../model/exchange.ts';
+import type { RequestKind } from '../model/request.ts';
 import { createAddressGuard } from './address-guard.ts';
 import { createBodyMemory, freeFinished } from './body-memory.ts';
 import { createConnections, type OnSockets } from './connections.ts';
 import { bare, targetOf, type ConnectTo } from './connect-to.ts';
+import type { TlsChoice } from './connection.ts';
 import { createDeadlines } from './deadlines.ts';
 import { readHostsFile } from './hosts-file.ts';
 import { createLookup } from './lookup.ts';
 import { OngoingRequest } from './request.ts';
-import { createRequestTails, requestHead } from './request-head.ts';
+import { createRequestHeads, type RequestHeadParts } from './request-head.ts';
 import type { Plan, Shared } from './request-plan.ts';
 import { createTlsContext } from './tls-context.ts';
 import { createTlsSessions } from './tls-sessions.ts';
 
-export interface FetcherOptions {
+export interface FetcherOptions extends RequestHeadParts {
   readonly clock: Clock;
-  /** The whole value of the User-Agent field. */
-  readonly userAgent: string;
-  /** The contact, for the From field. */
-  readonly from: string;
   /** Ceiling on open sockets, kept ones included. */
   readonly socketsMax: number;
   /** What bodies in flight may hold together (see `body-memory.ts` for the exact ceiling). */
@@ -44,6 +43,8 @@ export interface FetcherOptions {
 export interface HttpRequest {
   /** An absolute http or https URL. */
   readonly url: string;
+  /** Credentials go with pages and sitemaps, and with nothing that does not say what it is. */
+  readonly kind?: RequestKind | undefined;
   readonly bodyBytesMax: number;
   /** Asked once when the head is in. A body that is not wanted is not downloaded. */
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
@@ -83,10 +84,21 @@ export interface Fetcher {
   close(): Promise<void>;
 }
 
+const NO_CREDENTIALS: SecretHeaders = new Map();
+
+const createTlsChoice = (verify: boolean): TlsChoice => ({
+  context: createTlsContext(verify),
+  verify,
+  sessions: createTlsSessions(),
+});
+
 export const createFetcher = (options: FetcherOptions): Fetcher => {
   const { clock, verifyTls } = options;
-  const tails = createRequestTails(options.userAgent, options.from);
-  const tls = { context: createTlsContext(verifyTls), verify: verifyTls, sessions: createTlsSessions() };
+  const headOf = createRequestHeads(options);
+  const { credentials = NO_CREDENTIALS } = options;
+  const tls = createTlsChoice(verifyTls);
+  // Whoever gets credentials must be who they were given for.
+  const sureTls = verifyTls || credentials.size === 0 ? tls : createTlsChoice(true);
   const deadlines = createDeadlines(clock);
   const connections = createConnections(options.socketsMax, deadlines, options.onSockets);
   const memory = createBodyMemory(options.bodyMemoryBytes);
@@ -114,12 +126,13 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
     const host = bare(url.hostname);
     const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
     const target = targetOf(options.connectTo, host, port);
+    const { origin } = url;
     return {
       url: request.url,
       refusal: portComplaint(port),
       target,
-      dial: { origin: url.origin, host, port: target.port, tls: secure ? tls : null },
-      requestHead: requestHead(url, request.keepMs > 0 ? tails.keep : tails.close),
+      dial: { origin, host, port: target.port, tls: secure ? (credentials.has(origin) ? sureTls : tls) : null },
+      head: headOf(url, request.keepMs > 0, request.kind),
       bodyBytesMax: request.bodyBytesMax,
       wantsBody: request.wantsBody,
       keepMs: request.keepMs,

@@ -9,6 +9,7 @@ import type { Dial } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Lookup } from './lookup.ts';
+import type { RequestHead } from './request-head.ts';
 
 /** What all requests of a fetcher share. */
 export interface Shared {
@@ -32,7 +33,7 @@ export interface Plan {
   readonly target: Target;
   /** For a fresh connection; its address is known after the lookup. */
   readonly dial: Omit<Dial, 'address'>;
-  readonly requestHead: string;
+  readonly head: RequestHead;
   readonly bodyBytesMax: number;
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
   readonly keepMs: number;

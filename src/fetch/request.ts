@@ -157,7 +157,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
 
   #send(): void {
     this.#stage = 'sent';
-    this.#connection?.send(this.#plan.requestHead);
+    this.#connection?.send(this.#plan.head.sent);
     this.#allow(this.#shared.responseTimeoutMs);
     this.#sentAt = this.#shared.clock.now();
   }
@@ -290,7 +290,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
   #complete(truncated: Truncation | null, atEnd: boolean): void {
     if (this.#stage === 'over') return;
     const { clock, memory } = this.#shared;
-    const { url, requestHead, dial } = this.#plan;
+    const { url, head: request, dial } = this.#plan;
     const { tls } = dial;
     const head = this.#head as ResponseHead;
     const body = this.#body?.finish() ?? new Uint8Array(0);
@@ -305,7 +305,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
         answeredAt: this.#answeredAt,
         endedAt: clock.now(),
         address: this.#address,
-        requestHead,
+        requestHead: request.kept,
         head: head.text,
         status: head.status,
         headers: head.headers,
@@ -326,7 +326,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
       resumed: this.#resumed,
       firstByteMs: this.#sentAt !== null && this.#answeredAt > 0 ? this.#answeredAt - this.#sentAt : null,
       totalMs: endedAt - this.#begunAt,
-      sentBytes: this.#sentAt === null ? 0 : this.#plan.requestHead.length,
+      sentBytes: this.#sentAt === null ? 0 : this.#plan.head.sent.length,
       receivedBytes: this.#receivedBytes,
     };
   }

@@ -50,6 +50,8 @@ export interface Identity {
   readonly linksKept?: true;
   /** It ran without a ledger at some time: calls of that time are not noted. */
   readonly unnoted?: true;
+  /** It ran with credentials at some time; which they were is written nowhere. */
+  readonly credentialed?: true;
   /** Where it was moved from, as long as something is left to be put away there. */
   readonly movedFrom?: { readonly store: string; readonly name: string; readonly shards: number };
 }
@@ -116,6 +118,10 @@ export const keepIdentity = (dir: string, identity: Identity): Identity => {
   replaceFile(join(dir, FILES.identity), `${JSON.stringify(identity, null, 2)}\n`);
   return identity;
 };
+
+/** Remembers that a crawl runs with credentials, not which. */
+export const markCredentialed = (dir: string, identity: Identity): Identity =>
+  identity.credentialed ? identity : keepIdentity(dir, { ...identity, credentialed: true });
 
 /** Throws a UsageError unless there is a crawl here that this program can go on with. */
 export const readIdentity = (dir: string): Identity => {

@@ -8,7 +8,7 @@ export const FAILURES = {
   address: 'the address is private, loopback, link-local or otherwise not public, or the port is never called',
   refused: 'the connection was refused or could not be made',
   'connect-timeout': 'no connection within the time allowed',
-  tls: 'the TLS handshake failed, or --verify-tls refused the certificate',
+  tls: 'the TLS handshake failed, or --verify-tls or --credentials refused the certificate',
   'response-timeout': 'connected, but the response did not begin within the time allowed',
   timeout: 'the request did not end within the time allowed, and nothing of its response can be kept',
   reset: 'the connection ended before the response was complete',
@@ -34,7 +34,7 @@ export interface Answered {
   readonly endedAt: number;
   /** The address that was dialled. */
   readonly address: string;
-  /** The request as it was sent, ending with an empty line. */
+  /** The request as it was sent, but for credentials, ending with an empty line. */
   readonly requestHead: string;
   /** The head of the response as it came (latin1), status line first, ending with an empty line. */
   readonly head: string;

@@ -12,6 +12,8 @@ import {
   type Settings,
   type Spec,
 } from './settings.ts';
+import { headersComplaint, languagesComplaint } from './request-headers.ts';
+import { robotsTokenComplaint, userAgentComplaint } from './user-agent.ts';
 
 /** Wrong use by a person: the message says what happened and what to do. */
 export class UsageError extends Error {}
@@ -134,6 +136,8 @@ export const checkSetting = (name: SettingName, value: unknown): void => {
 export const complaintOf = (name: SettingName, value: unknown): string | null => {
   if (name === 'email') return emailComplaint(value);
   if (name === 'userAgent') return userAgentComplaint(value);
+  if (name === 'robotsToken') return robotsTokenComplaint(value);
+  if (name === 'acceptLanguage') return languagesComplaint(value);
   const spec = SETTINGS[name];
   switch (spec.kind) {
     case 'duration':
@@ -147,15 +151,17 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
     case 'networks':
       return typeof value === 'boolean' ? null : networksComplaint(name, value);
     case 'texts':
-      return Array.isArray(value) && value.every((one) => typeof one === 'string')
-        ? null
-        : notUnderstood(value, adviceOf(name));
+      if (!isTexts(value)) return notUnderstood(value, adviceOf(name));
+      return name === 'headers' ? headersComplaint(value) : null;
     case 'text':
       return typeof value === 'string' ? null : notUnderstood(value, adviceOf(name));
     default:
       return spec.kind satisfies never;
   }
 };
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 const numberComplaint = (spec: Spec, value: unknown): string | null => {
   if (typeof value !== 'number' || !Number.isFinite(value)) return notUnderstood(value, 'give a number');
@@ -187,12 +193,4 @@ const emailComplaint = (value: unknown): string | null => {
   return isAddress
     ? null
     : `${JSON.stringify(value)} is not an e-mail address: give one where a site owner reaches you`;
-};
-
-const userAgentComplaint = (value: unknown): string | null => {
-  // The product token is matched in robots.txt (RFC 9309, 2.2.1): letters, - and _; a version may follow.
-  const isToken = typeof value === 'string' && (value === '' || /^[A-Za-z_-]{1,64}(\/[\w.-]{1,32})?$/.test(value));
-  return isToken
-    ? null
-    : `${JSON.stringify(value)} is not a product token: use letters, - and _, with a version if you like, such as MyBot/1.0`;
 };

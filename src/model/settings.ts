@@ -16,6 +16,9 @@ export interface Settings {
   readonly scope: ScopeKind;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
+  readonly robotsToken: string;
+  readonly acceptLanguage: string;
+  readonly headers: readonly string[];
   readonly maxPages: number | null;
   readonly maxDurationMs: number | null;
   readonly maxDepth: number | null;
@@ -85,7 +88,28 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     kind: 'text',
     value: 'NAME',
     fallback: '',
-    says: 'product token for robots.txt (default Gossamer)',
+    says: 'name, or whole header with a URL (default Gossamer)',
+  },
+  robotsToken: {
+    flag: 'robots-token',
+    kind: 'text',
+    value: 'NAME',
+    fallback: '',
+    says: 'name for robots.txt, if not the first of --user-agent',
+  },
+  acceptLanguage: {
+    flag: 'accept-language',
+    kind: 'text',
+    value: 'TEXT',
+    fallback: '',
+    says: 'languages to ask for, such as "de, en;q=0.8"',
+  },
+  headers: {
+    flag: 'header',
+    kind: 'texts',
+    value: "'NAME: VALUE'",
+    fallback: [],
+    says: 'one more header for every request; repeatable',
   },
   scope: {
     flag: 'scope',
@@ -285,7 +309,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     kind: 'text',
     value: '[HOST:]PORT',
     fallback: '',
-    says: 'serve metrics for Prometheus there; on loopback unless HOST is given',
+    says: 'serve Prometheus metrics; on loopback without HOST',
   },
   logFile: {
     flag: 'log-file',

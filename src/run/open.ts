@@ -9,6 +9,7 @@ import { isNameServer } from '../fetch/lookup.ts';
 import { writeBytes } from '../lib/units.ts';
 import { completeSettings, renamed, UsageError } from '../model/read-settings.ts';
 import type { FrontierPlace, OldSettings, Settings } from '../model/settings.ts';
+import type { SecretHeaders } from '../model/credentials.ts';
 import { checkListen } from '../observe/metrics/serve.ts';
 import { isShared, takesFrontierFiles } from '../store/address.ts';
 import { hasStore } from '../store/files.ts';
@@ -21,6 +22,7 @@ import {
   checkNewFolder,
   FILES,
   makeCrawlFolder,
+  markCredentialed,
   readIdentity,
   writeIdentity,
   type Identity,
@@ -33,12 +35,15 @@ import { finishMove } from '../folder/finish-move.ts';
 import { announce, checkNameIsFree, identityIn, takeScope } from '../folder/notes.ts';
 import { crawlNameOf, knownStore, newStore, storePlace } from '../folder/store-place.ts';
 import { checkSeeds, copySeeds, readExcludeFile, writeExcluded, type SeedSource } from '../folder/seeds.ts';
+import { checkUserAgent } from './user-agent.ts';
 
 export interface CrawlRequest {
   readonly dir: string;
   readonly settings: Readonly<Partial<Settings & OldSettings>>;
   readonly seeds: SeedSource;
   readonly excludeFile: string | null;
+  /** For this process alone. */
+  readonly credentials?: SecretHeaders | null;
   /** Tells a person what was skipped. */
   readonly say: (text: string) => void;
 }
@@ -49,6 +54,8 @@ export interface OpenCrawl {
   /** With the password of the store, which the identity does not have. */
   readonly store: StorePlace;
   readonly lock: Lock;
+  /** In memory alone. */
+  readonly credentials: SecretHeaders | null;
 }
 
 /** The settings as they are kept: what a person wrote for their own folder holds in every other. */
@@ -77,6 +84,7 @@ const checked = async (settings: Settings): Promise<Settings> => {
     throw new UsageError(
       '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or omit it',
     );
+  checkUserAgent(settings);
   checkDescriptors(settings);
   return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
 };
@@ -93,7 +101,7 @@ const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {
 const existing = (dir: string): string => (existsSync(dir) ? dir : existing(dirname(resolve(dir))));
 
 export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
-  const { dir, say } = request;
+  const { dir, say, credentials = null } = request;
   const url = newStore(request.settings.store);
   const settings = await checked(
     completeSettings(
@@ -113,10 +121,10 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
     checkNewFolder(dir); // another process may have been quicker
     if (excluded !== null) writeExcluded(dir, excluded);
     await copySeeds({ dir, source: request.seeds, where: 'anew', say });
-    const identity = writeIdentity(dir, settings); // last: from here on it is a crawl
+    const identity = marked(dir, writeIdentity(dir, settings), credentials); // last: from here on it is a crawl
     const store = storePlace(dir, identity, url);
     if (isShared(url)) await announce({ ...store, say }, identity, dir);
-    return { dir, lock, identity, store };
+    return { dir, lock, identity, store, credentials };
   } catch (error) {
     lock.release();
     throw error;
@@ -124,7 +132,7 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
 };
 
 export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => {
-  const { dir, seeds } = request;
+  const { dir, seeds, credentials = null } = request;
   const found = readIdentity(dir);
   checkFixed(dir, found);
   checkOwner(dir, found.settings, request.settings);
@@ -145,14 +153,26 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
     await checkListen(settings.metrics); // with the lock: the port of a crawl that runs is taken by itself
     if (excluded !== null) writeExcluded(dir, excluded);
     if (more) await copySeeds({ dir, source: seeds, where: 'behind', say: request.say });
-    const identity = writeIdentity(dir, settings, former);
+    const identity = marked(dir, writeIdentity(dir, settings, former), credentials);
+    tellMissing(identity, credentials, request.say);
     const store = storePlace(dir, identity, url);
     if (isShared(url)) await announce({ ...store, say: request.say }, identity, dir);
-    return { dir, lock, identity, store };
+    return { dir, lock, identity, store, credentials };
   } catch (error) {
     lock.release();
     throw error;
   }
+};
+
+/** The identity, which remembers that there were credentials. */
+const marked = (dir: string, identity: Identity, credentials: SecretHeaders | null): Identity =>
+  credentials !== null && credentials.size > 0 ? markCredentialed(dir, identity) : identity;
+
+const tellMissing = ({ credentialed }: Identity, credentials: SecretHeaders | null, say: CrawlRequest['say']): void => {
+  if (!credentialed || credentials !== null) return;
+  say(
+    'the crawl was run with credentials, and none are given now: its pages are fetched without; --credentials FILE gives them',
+  );
 };
 
 const checkName = (former: Identity, name: string | undefined): void => {
@@ -174,11 +194,13 @@ export interface JoinRequest {
    * What this member has for itself; for all else the settings of the crawl hold. `store` and `name` say which crawl.
    */
   readonly settings: Readonly<Partial<Settings>>;
+  /** For this process alone. */
+  readonly credentials?: SecretHeaders | null;
   readonly say: (text: string) => void;
 }
 
 /** Makes a directory that takes part in a crawl in a shared store. */
-export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Promise<OpenCrawl> => {
+export const joinCrawl = async ({ dir, settings: given, credentials = null, say }: JoinRequest): Promise<OpenCrawl> => {
   const url = newStore(given.store);
   if (!isShared(url))
     throw new UsageError('only a crawl in Redis or PostgreSQL can be joined: give its address by --store');
@@ -207,8 +229,9 @@ export const joinCrawl = async ({ dir, settings: given, say }: JoinRequest): Pro
   try {
     checkNewFolder(dir);
     await takeScope(place, dir);
-    const identity = writeIdentity(dir, settings, { ...crawl, member: randomUUID() });
-    return { dir, lock, identity, store: storePlace(dir, identity, url) };
+    const identity = marked(dir, writeIdentity(dir, settings, { ...crawl, member: randomUUID() }), credentials);
+    tellMissing(identity, credentials, say);
+    return { dir, lock, identity, store: storePlace(dir, identity, url), credentials };
   } catch (error) {
     lock.release();
     throw error;

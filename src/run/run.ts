@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { isFinished } from '../visit/finished.ts';
 import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
+import type { SecretHeaders } from '../model/credentials.ts';
 import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
@@ -61,6 +62,8 @@ export interface RunOptions {
   readonly member?: string | undefined;
   readonly log: Log;
   readonly retryParked?: boolean;
+  /** What to log in with; in memory alone. */
+  readonly credentials?: SecretHeaders | null;
   /** A line in the log for every visit. */
   readonly logPages?: boolean;
   readonly onSnapshot?: (snapshot: Snapshot) => void;
@@ -248,7 +251,12 @@ class CrawlRun {
     this.#phase = 'crawling';
     this.#crawlingSince = performance.now();
     const answered = (this.#pagesBefore > 0 && (await this.#looking(answeredBefore))) || [];
-    supervisor.startCrawling({ homes: this.#homes, excluded: excluded?.shared ?? null, answered });
+    supervisor.startCrawling({
+      homes: this.#homes,
+      excluded: excluded?.shared ?? null,
+      answered,
+      credentials: this.#options.credentials ?? null,
+    });
     await this.#watch();
   }
 

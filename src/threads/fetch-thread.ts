@@ -13,6 +13,7 @@ import { createReach } from '../visit/reach.ts';
 import { visit } from '../visit/visit.ts';
 import { createClock } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
+import { readHeader } from '../model/request-headers.ts';
 import { socketsMaxOf } from '../model/settings.ts';
 import type { Visit } from '../model/visit.ts';
 import { isText } from '../parse/page.ts';
@@ -53,10 +54,15 @@ const gauges: LoopGauges = { visits: 0, slots: 0 };
 const times = createVisitTimes(clock);
 const vitals = openVitals(start.cells);
 
+/** The one list for all sites. */
+const headers = settings.headers.map((text) => readHeader(text)!);
 const fetcher = createFetcher({
   clock,
   userAgent: start.userAgent,
   from: settings.email,
+  acceptLanguage: settings.acceptLanguage,
+  headersFor: () => headers,
+  credentials: start.credentials ?? undefined,
   socketsMax: socketsMaxOf(settings),
   bodyMemoryBytes: Math.ceil(settings.bodyMemoryBytes / settings.fetchers),
   connectTimeoutMs: Math.min(settings.timeoutMs, 10_000),

@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
+import type { SecretHeaders } from '../model/credentials.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Fields } from '../observe/log.ts';
 import type { StorePlace } from '../store/options.ts';
@@ -41,6 +42,8 @@ export interface FetchStart extends ThreadStart {
   readonly excluded: SharedFingerprints | null;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
+  /** What to log in with: given to fetch threads alone, and only in memory. */
+  readonly credentials?: SecretHeaders | null;
 }
 
 export type ToStoreThread =

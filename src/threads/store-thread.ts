@@ -43,7 +43,7 @@ const archiveFrom = (settled: ArchiveEnd): Archive =>
         id,
         fileName,
         at: Date.now(),
-        software: start.userAgent.replace(/ \(.*/, ''),
+        software: `Gossamer/${start.version}`, // whatever it calls itself to sites
         operator: start.settings.email,
         userAgent: start.userAgent,
         robots: 'classic', // obeyed, in the words of WARC

@@ -6,6 +6,7 @@ import { newRecordId } from '../archive/records.ts';
 import type { Store } from '../contract/store.ts';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
+import type { SecretHeaders } from '../model/credentials.ts';
 import type { Log } from '../observe/log.ts';
 import { createBoard, type Board } from '../observe/metrics/board.ts';
 import { toFault, type Fault } from './fault.ts';
@@ -37,6 +38,7 @@ export interface FetchPlan {
   readonly excluded: SharedFingerprints | null;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
+  readonly credentials?: SecretHeaders | null;
 }
 
 /** What the threads need of those who keep the homes (run/homes.ts). */
@@ -178,12 +180,13 @@ class Threads {
       (shard) => shard % settings.fetchers === index - 1,
     );
     const { anchor } = this.owner;
+    const { homes, ...plan } = this.#plan!;
     const fetcher = this.#launch('fetch', `fetch-${index}`, {
       anchor,
       shards,
       leaseMs: leaseMsOf(settings),
-      excluded: this.#plan!.excluded,
-      homes: this.#plan!.homes?.shared ?? null,
+      ...plan,
+      homes: homes?.shared ?? null,
       answered: [...this.#answered],
     });
     fetcher.worker.on('message', (message: FromFetchThread) => {

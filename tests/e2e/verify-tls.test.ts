@@ -52,7 +52,7 @@ test('a certificate that nobody vouches for ends the request before a page is as
   await onStage(PLAN, async (stage) => {
     const ran = await stage.crawl({ 'verify-tls': true });
     assertCode(ran, 5); // its seeds could not be reached
-    assert.match(ran.stdout, /the TLS handshake failed, or --verify-tls refused the certificate/);
+    assert.match(ran.stdout, /the TLS handshake failed, or --verify-tls or --credentials refused the certificate/);
     assert.equal(stage.served.record.requests.length, 0);
     assert.equal((await stage.status()).pages, 0);
   });

@@ -143,7 +143,29 @@ const WRONG_USES: readonly WrongUse[] = [
     /is not an e-mail address/,
   ],
   ['a user agent with spaces', [...GOOD, '--user-agent', 'my bot'], /--user-agent "my bot" is not a product token/],
-  ['a user agent that would add a header', [...GOOD, '--user-agent', 'bot\r\nX-Evil: 1'], /is not a product token/],
+  ['a user agent that would add a header', [...GOOD, '--user-agent', 'bot\r\nX-Evil: 1'], /cannot be sent in a header/],
+  [
+    'a user agent without a name for robots.txt',
+    [...GOOD, '--user-agent', 'Mozilla/5.0 (compatible; MyBot; +https://example.org/bot)'],
+    /no name for robots\.txt can be read from --user-agent .*: give it by --robots-token NAME/,
+  ],
+  ['a header of ours', [...GOOD, '--header', 'Host: a.example'], /--header Host is set by the crawler: omit it/],
+  [
+    'a header with a secret',
+    [...GOOD, '--header', 'Authorization: Bearer sesame'],
+    /--header Authorization would send a secret to every site: give it for its site alone, by --credentials FILE\n$/,
+  ],
+  ['languages that are none', [...GOOD, '--accept-language', 'german!'], /"german!" is not a list of languages/],
+  [
+    'a credentials file that is not there',
+    [...GOOD, '--credentials', 'nothing.yaml'],
+    /"nothing\.yaml" cannot be read: it does not exist/,
+  ],
+  [
+    'a credentials file that is none',
+    [...GOOD, '--credentials', 'seeds.txt'],
+    /seeds\.txt line 1 column 1: this is not/,
+  ],
   ['no seeds', ['crawl', ...EMAIL], /seeds are missing: give a seed file, or --url URL/],
   ['two seed files', [...GOOD, 'a-file'], /one seed file, please: "a-file" is one too many/],
   [

@@ -6,6 +6,7 @@ import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf, type FileConfig } from '../config-file.ts';
+import { CREDENTIALS_FLAG, credentialsOf } from '../credentials-file.ts';
 import type { Flag, Read } from '../flags.ts';
 import { givenSettings, SETTING_FLAGS, type Group } from '../setting-flags.ts';
 import { readShown, RUN_FLAGS, watchRun } from '../watch-run.ts';
@@ -24,6 +25,7 @@ const FLAGS: readonly Flag[] = [
     says: 'a seed, instead of or beside the file; repeatable',
   },
   { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to visit: a domain or a host per line' },
+  { ...CREDENTIALS_FLAG, group: WHAT },
 ];
 
 export const crawlCommand: Command = {
@@ -40,12 +42,14 @@ export const crawlCommand: Command = {
   run: async (read) => {
     const shown = readShown(read);
     const file = await configOf(read);
+    const say = (text: string): void => console.error(visible(text));
     const crawl = await createCrawl({
       dir: read.values.get('dir')?.[0] ?? file.dir ?? './crawl',
       settings: { ...file.settings, ...givenSettings(read) },
       seeds: seedsOf(read, file),
       excludeFile: read.values.get('exclude-file')?.[0] ?? file.excludeFile,
-      say: (text) => console.error(visible(text)),
+      credentials: await credentialsOf(read, say),
+      say,
     });
     return watchRun(crawl, shown, { retryParked: false });
   },

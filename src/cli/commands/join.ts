@@ -4,6 +4,7 @@ import { joinCrawl } from '../../run/open.ts';
 import { visible } from '../../lib/visible.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf } from '../config-file.ts';
+import { CREDENTIALS_FLAG, credentialsOf } from '../credentials-file.ts';
 import type { Flag } from '../flags.ts';
 import { givenSettings, SETTING_FLAGS, type Group } from '../setting-flags.ts';
 import { readShown, RUN_FLAGS, watchRun } from '../watch-run.ts';
@@ -14,6 +15,7 @@ const OUTPUT: Group = 'Output';
 
 const FLAGS: readonly Flag[] = [
   { ...CONFIG_FLAG, group: WHAT, says: 'settings from a file; its seeds are left alone' },
+  { ...CREDENTIALS_FLAG, group: WHAT },
 ];
 
 export const joinCommand: Command = {
@@ -25,10 +27,12 @@ export const joinCommand: Command = {
   run: async (read) => {
     const shown = readShown(read);
     const file = await configOf(read);
+    const say = (text: string): void => console.error(visible(text));
     const crawl = await joinCrawl({
       dir: read.words.length === 0 && file.dir !== null ? file.dir : crawlDirOf(read),
       settings: { ...file.settings, ...givenSettings(read) },
-      say: (text) => console.error(visible(text)),
+      credentials: await credentialsOf(read, say),
+      say,
     });
     return watchRun(crawl, shown, { retryParked: false });
   },

@@ -4,6 +4,7 @@ import { reopenCrawl } from '../../run/open.ts';
 import { visible } from '../../lib/visible.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf } from '../config-file.ts';
+import { CREDENTIALS_FLAG, credentialsOf } from '../credentials-file.ts';
 import type { Flag } from '../flags.ts';
 import { givenSettings, SETTING_FLAGS, type Group } from '../setting-flags.ts';
 import { readShown, RUN_FLAGS, watchRun } from '../watch-run.ts';
@@ -17,6 +18,7 @@ const FLAGS: readonly Flag[] = [
   { name: 'url', value: 'URL', repeatable: true, group: WHAT, says: 'one more seed; repeatable' },
   { name: 'seeds', value: 'FILE', group: WHAT, says: 'more seeds from a file' },
   { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to visit, instead of those given before' },
+  { ...CREDENTIALS_FLAG, group: WHAT },
   { name: 'retry-parked', group: WHAT, says: 'ask again origins that could not be reached' },
 ];
 
@@ -33,13 +35,15 @@ export const resumeCommand: Command = {
   run: async (read) => {
     const shown = readShown(read);
     const file = await configOf(read);
+    const say = (text: string): void => console.error(visible(text));
     const crawl = await reopenCrawl({
       dir: read.words.length === 0 && file.dir !== null ? file.dir : crawlDirOf(read),
       settings: { ...file.settings, ...givenSettings(read) },
       // Not those of the file: the crawl began with them.
       seeds: { file: read.values.get('seeds')?.[0] ?? null, urls: read.values.get('url') ?? [] },
       excludeFile: read.values.get('exclude-file')?.[0] ?? file.excludeFile,
-      say: (text) => console.error(visible(text)),
+      credentials: await credentialsOf(read, say),
+      say,
     });
     return watchRun(crawl, shown, { retryParked: read.switches.has('retry-parked') });
   },
