@@ -38,6 +38,7 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   store: ['Machine'],
   name: ['Machine', 'rare'],
   frontier: ['Machine', 'rare'],
+  types: ['Output', 'rare'],
   keep: ['Output'],
   keepLinks: ['Output', 'rare'],
   metrics: ['Machine'],
@@ -71,7 +72,8 @@ export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
 /** The default as a person would write it; empty where there is none to name. */
 export function writeDefault(name: SettingName): string {
   const { fallback } = SETTINGS[name];
-  if (fallback === null || fallback === '' || Array.isArray(fallback) || isSwitch(name)) return '';
+  if (Array.isArray(fallback)) return fallback.join(',');
+  if (fallback === null || fallback === '' || isSwitch(name)) return '';
   return String(writeSetting(name, fallback));
 }
 

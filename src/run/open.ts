@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readConnectTo } from '../fetch/connect-to.ts';
 import { isNameServer } from '../fetch/lookup.ts';
 import { writeBytes } from '../lib/units.ts';
+import { firstNotText } from '../model/body-types.ts';
 import { completeSettings, UsageError } from '../model/read-settings.ts';
 import type { FrontierPlace, Settings } from '../model/settings.ts';
 import { checkListen } from '../observe/metrics/serve.ts';
@@ -69,6 +70,11 @@ const checked = async (settings: Settings): Promise<Settings> => {
   if (settings.keepLinks && settings.keep === 'none')
     throw new UsageError(
       '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or omit it',
+    );
+  const unkept = settings.keep === 'all' ? null : firstNotText(settings.types);
+  if (unkept !== null)
+    throw new UsageError(
+      `--types ${unkept} asks for bodies that are not text, and --keep ${settings.keep} archives none of them: choose --keep all, or omit ${unkept}`,
     );
   checkDescriptors(settings);
   return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };

@@ -13,9 +13,11 @@ import { createReach } from '../visit/reach.ts';
 import { visit } from '../visit/visit.ts';
 import { createClock } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
+import { bodyTypesOf } from '../model/body-types.ts';
 import { socketsMaxOf } from '../model/settings.ts';
 import type { Visit } from '../model/visit.ts';
-import { isText } from '../parse/page.ts';
+import { essence } from '../parse/media-type.ts';
+import { endingOf } from '../url/ending.ts';
 import { createScope } from '../url/scope.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
@@ -99,10 +101,12 @@ const reach = createReach({
   onKnown: (origin) => tell({ kind: 'answered', origin }),
 });
 
+const types = bodyTypesOf(settings.types);
 const scope = createScope({
   depthMax: settings.maxDepth,
   seeded: start.seeded && openSiteSet(start.seeded),
   excluded: start.excluded && openSiteSet(start.excluded),
+  wantsEnding: types.wantsEnding,
 });
 const hookLog = createHookLog({
   path: settings.hooks,
@@ -142,7 +146,7 @@ const crewOn = (store: Store): Crew =>
       pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
       productToken: start.productToken,
       bodyBytesMax: settings.bodyBytesMax,
-      isText,
+      wantsBody: (contentType, url) => types.wants(essence(contentType), endingOf(url)),
       sitemaps: settings.sitemaps,
     },
     fetch: createRequestChain({ fetcher, ledger, times, meter, reach }),

@@ -14,6 +14,8 @@ export interface ScopeRules {
   readonly seeded: SiteSet | null;
   /** Sites and hosts never to call. */
   readonly excluded: SiteSet | null;
+  /** Whether files of this ending are wanted; without it, none that are not text. */
+  readonly wantsEnding?: (ending: string) => boolean;
 }
 
 export interface Scope {
@@ -28,13 +30,13 @@ export const judgeLink = (scope: Scope, address: Address, link: Link): ScopeRefu
 };
 
 /** What a person said comes before what we guess, so that the name given is the one they expect. */
-export const createScope = ({ depthMax, seeded, excluded }: ScopeRules): Scope => ({
+export const createScope = ({ depthMax, seeded, excluded, wantsEnding }: ScopeRules): Scope => ({
   judge(address, site, depth) {
     if (depthMax !== null && depth > depthMax) return 'too-deep';
     if (excluded?.hasHostOrParent(address.host)) return 'excluded';
     if (seeded !== null && !seeded.has(site)) return 'not-seeded';
     if (hasBlockedPort(address)) return 'blocked-port';
-    if (namesFile(address.path)) return 'not-text';
+    if (namesFile(address.path, wantsEnding)) return 'not-text';
     if (isTrap(address.path)) return 'trap';
     return null;
   },

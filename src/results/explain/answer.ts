@@ -33,7 +33,7 @@ const settledAnswer = (page: PageRow, { origin, scope }: Found): string => {
     case 'redirected':
       return `It was visited ${on}: the server answered ${status} and leads to ${page.redirect}, which is a link of its own.`;
     case 'body-skipped':
-      return `It was visited ${on}, but the response is not text (${page.content_type || 'no type'}): only its head was kept.`;
+      return `It was visited ${on}, but --types does not name what came (${page.content_type || 'no type'}): only its head was kept.`;
     case 'client-error':
     case 'odd-status':
       return `It was visited ${on}, but the server answered ${status}.`;

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bodyTypesOf, TEXT_KINDS } from '../../model/body-types.ts';
 import type { Link } from '../../model/link.ts';
 import { portComplaint } from '../../model/blocked-ports.ts';
 import { SCOPE_REFUSALS, type ScopeRefusal } from '../../model/outcome.ts';
@@ -31,6 +32,7 @@ export const scopeNow = async ({ dir, settings, address, link }: ScopeQuestion):
     depthMax: settings.maxDepth,
     seeded: settings.seededOnly ? await seededSites(dir) : null,
     excluded: excludedSites(dir),
+    wantsEnding: bodyTypesOf(settings.types ?? TEXT_KINDS).wantsEnding,
   });
   const refusal = judgeLink(scope, address, link);
   return refusal && { refusal, says: saysOf(refusal, { dir, settings, address, link }) };
