@@ -1,8 +1,6 @@
 /** `gossamer explain`: why a URL was not crawled, or when it will be. */
 
-import { PAGE_TABLE } from '../../results/export/columns.ts';
 import { isOriginQueue, originOfQueue } from '../../url/origin-queue.ts';
-import { jsonLines } from '../../results/export/text.ts';
 import { explain, type Explanation } from '../../results/explain.ts';
 import { lockOwner } from '../../folder/lock.ts';
 import { TRIES_MAX } from '../../contract/store.ts';
@@ -13,6 +11,7 @@ import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import { wrap } from '../help.ts';
 import { print, printObject } from '../listing.ts';
+import { pageObject, siteObject, timeOf } from '../objects.ts';
 import { bold, dim } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
@@ -41,24 +40,16 @@ export const explainCommand: Command = {
   },
 };
 
-const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-
 const objectOf = ({ view, robots, scope, visitAt, ...rest }: Explanation): Record<string, unknown> => ({
   ...rest,
   scope,
   robots: robots && { ...robots, fetchedAt: timeOf(robots.fetchedAt) },
   visitAt: timeOf(visitAt),
-  page: view?.page ? (JSON.parse(jsonLines.line(PAGE_TABLE, view.page)) as object) : null,
+  page: view?.page ? pageObject(view.page) : null,
   queue: view?.open
     ? { ahead: view.open.ahead, tries: view.open.tries, depth: view.open.link.depth, via: view.open.link.via }
     : null,
   site: view?.site ? siteObject(view.site) : null,
-});
-
-const siteObject = ({ dueAt, next: _, leased, ...site }: SiteView): Record<string, unknown> => ({
-  ...site,
-  dueAt: timeOf(dueAt),
-  leased: leased || null,
 });
 
 const textOf = (explanation: Explanation): string => {

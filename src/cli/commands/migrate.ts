@@ -9,6 +9,8 @@ import { UsageError } from '../../model/read-settings.ts';
 import { SETTINGS } from '../../model/settings.ts';
 import type { Command, ExitCode } from '../command.ts';
 import type { Read } from '../flags.ts';
+import { print, printObject } from '../listing.ts';
+import { censusObject } from '../progress.ts';
 import { bold, createTerminal, dim, type Terminal } from '../terminal.ts';
 import { crawlDirOf } from './dir.ts';
 
@@ -20,7 +22,7 @@ const DRAW_MS = 200;
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  usage: 'migrate <dir> --to WHERE [--from WHERE] [--name NAME] [--shards N]',
+  usage: 'migrate <dir> --to WHERE [--from WHERE] [--name NAME] [--shards N] [--json]',
   says:
     'Move a stopped crawl to another store, or to another number of shards: every link, page, site and clock. The crawl stays where it is until ' +
     'the copy is whole, so a move that was interrupted is simply run again. The archive stays in <dir>; passwords can be in GOSSAMER_STORE (from) and GOSSAMER_STORE_TO.',
@@ -37,10 +39,12 @@ export const migrateCommand: Command = {
       value: 'N',
       says: `slices that the sites are dealt into, 1 to ${SHARDS_MAX} (default: as it has now)`,
     },
+    { name: 'json', says: 'print one JSON object' },
   ],
   example: 'gossamer migrate ./crawl --to redis://127.0.0.1 && gossamer resume ./crawl',
   run: async (read) => {
     const dir = crawlDirOf(read);
+    const isJson = read.switches.has('json');
     const terminal = createTerminal();
     const stopping = new AbortController();
     // A second one need not wait: a move can be killed at any moment.
@@ -54,11 +58,11 @@ export const migrateCommand: Command = {
         name: flagValue(read, SETTINGS.name.flag),
         shards: shardsOf(read),
         say: (text) => terminal.warn(visible(text)),
-        onProgress: showProgress(terminal),
+        onProgress: showProgress({ ...terminal, isLive: terminal.isLive && !isJson }),
         stop: stopping.signal,
       });
       terminal.draw([]);
-      console.log(linesOf(dir, migrated).join('\n'));
+      await (isJson ? printObject(objectOf(dir, migrated)) : print(linesOf(dir, migrated).join('\n')));
       return (migrated.kind === 'stopped' ? 3 : 0) satisfies ExitCode;
     } finally {
       terminal.release();
@@ -122,6 +126,18 @@ const linesOf = (dir: string, migrated: Migrated): string[] => {
       return migrated satisfies never;
   }
 };
+
+const objectOf = (dir: string, migrated: Migrated): object =>
+  migrated.kind === 'moved'
+    ? { dir, ...migrated, from: sideObject(migrated.from), to: sideObject(migrated.to) }
+    : { dir, ...migrated };
+
+const sideObject = ({ store, name, shards, census }: Side): object => ({
+  store,
+  name,
+  shards,
+  ...censusObject(census),
+});
 
 const placeOf = ({ store, name, shards }: Side): string =>
   `${visible(store)}${store.includes('://') ? ` as "${visible(name)}"` : ''}, ${shards} ${shards === 1 ? 'shard' : 'shards'}`;

@@ -6,7 +6,7 @@ import { csv, jsonLines } from '../../results/export/text.ts';
 import { visible } from '../../lib/visible.ts';
 import { isArchived, type PageRow } from '../../model/page.ts';
 import type { Command } from '../command.ts';
-import { printForeign, printText, readFormat, type Format } from '../listing.ts';
+import { JSON_LINES_FLAG, printForeign, printText, readFormat, type Format } from '../listing.ts';
 import { FILTER_FLAGS, filterOf } from '../page-filter.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
@@ -14,7 +14,11 @@ export const pagesCommand: Command = {
   name: 'pages',
   usage: 'pages <dir> [flags]',
   says: 'List settled pages in the order they were settled: URL, outcome, status, time, type, bytes, title, redirect target, place in the WARC.',
-  flags: [...FILTER_FLAGS, { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' }],
+  flags: [
+    ...FILTER_FLAGS,
+    { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' },
+    JSON_LINES_FLAG,
+  ],
   example: 'gossamer pages ./crawl --status 404 --format csv > missing.csv',
   run: async (read) => {
     const dir = crawlDirOf(read);

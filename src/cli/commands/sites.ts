@@ -11,7 +11,7 @@ import { UsageError } from '../../model/read-settings.ts';
 import { isOriginQueue, originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
-import { print, printForeign, printText, readCount, readFormat, type Format } from '../listing.ts';
+import { JSON_LINES_FLAG, print, printForeign, printText, readCount, readFormat, type Format } from '../listing.ts';
 import { siteRows, type SiteRow } from '../site-rows.ts';
 import { bold, dim } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
@@ -33,6 +33,7 @@ export const sitesCommand: Command = {
     },
     { name: 'limit', value: 'N', says: `at most N sites (default ${SHOWN}; in jsonl and csv without --sort all)` },
     { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' },
+    JSON_LINES_FLAG,
   ],
   example: 'gossamer sites ./crawl --sort failures --limit 20',
   run: async (read) => {
