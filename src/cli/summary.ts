@@ -8,7 +8,7 @@ import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
 import { visible } from '../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
 import { FAILURES, type FailureCause } from '../model/exchange.ts';
-import { bold, dim, red } from './terminal.ts';
+import { bold, dim, fitLine, red } from './terminal.ts';
 
 const REASONS: Readonly<Record<EndReason, string>> = {
   finished: 'is finished',
@@ -79,7 +79,10 @@ const goOnFlags = ({ reason, census }: RunEnd): string | null => {
   return census && census.parked > 0 ? ' --retry-parked' : null;
 };
 
-export const censusLines = (dir: string, census: Census): string[] => {
+/** The numbers of a crawl as a table; on a terminal no line of it wraps. */
+export const censusLines = (dir: string, census: Census): string[] => tableOf(dir, census).map(fitLine);
+
+const tableOf = (dir: string, census: Census): string[] => {
   const outcomes = Object.entries(census.settled).sort(([, a], [, b]) => b - a);
   const width = Math.max(10, ...outcomes.map(([name]) => name.length + 2));
   return [

@@ -12,7 +12,7 @@ import type { Command } from '../command.ts';
 import { wrap } from '../help.ts';
 import { print, printObject } from '../listing.ts';
 import { pageObject, siteObject, timeOf } from '../objects.ts';
-import { bold, dim } from '../terminal.ts';
+import { bold, dim, fitLine, outputColumns } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const explainCommand: Command = {
@@ -61,6 +61,7 @@ const textOf = (explanation: Explanation): string => {
     '',
     ...rows.map(([name, text]) =>
       wrapped(visible(text), MARGIN)
+        .map(fitLine)
         .join('\n')
         .replace(' '.repeat(MARGIN), `  ${dim(name.padEnd(MARGIN - 2))}`),
     ),
@@ -101,6 +102,4 @@ const MARGIN = 12;
 const COLUMNS_MAX = 100;
 
 const wrapped = (text: string, margin: number): string[] =>
-  wrap(text, Math.min(process.stdout.columns || COLUMNS_MAX, COLUMNS_MAX) - margin).map(
-    (line) => ' '.repeat(margin) + line,
-  );
+  wrap(text, Math.min(outputColumns(), COLUMNS_MAX) - margin).map((line) => ' '.repeat(margin) + line);

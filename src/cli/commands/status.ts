@@ -8,7 +8,7 @@ import type { Command } from '../command.ts';
 import { printObject } from '../listing.ts';
 import { censusObject } from '../progress.ts';
 import { censusLines } from '../summary.ts';
-import { bold } from '../terminal.ts';
+import { bold, fitLine } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const statusCommand: Command = {
@@ -37,9 +37,11 @@ export const statusCommand: Command = {
         return 0;
       }
       console.log(
-        `${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}; created ${visible(identity.createdAt)}`,
+        fitLine(
+          `${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}; created ${visible(identity.createdAt)}`,
+        ),
       );
-      if (store !== EMBEDDED) console.log(visible(`  in ${store} as "${name}"`));
+      if (store !== EMBEDDED) console.log(fitLine(visible(`  in ${store} as "${name}"`)));
       console.log(censusLines(dir, census).join('\n'));
       if (!owner && census.leased > 0) console.log('  leased links were under way when it ended; a resume frees them');
       if (census.next)
