@@ -1,5 +1,6 @@
 /** Runs an open crawl in the foreground: shows it, listens to signals, and ends with its exit code. */
 
+import { plural } from '../lib/units.ts';
 import { logPathOf } from '../folder/log-path.ts';
 import type { OpenCrawl } from '../run/open.ts';
 import { startRun, type EndReason, type Run } from '../run/run.ts';
@@ -83,7 +84,7 @@ export const watchRun = async (
   try {
     const end = await run.ended;
     terminal.release();
-    log('info', `run ends: ${end.reason}, ${end.census?.pages ?? 0} pages`, {
+    log('info', `run ends: ${end.reason}, ${plural(end.census?.pages ?? 0, 'page')}`, {
       reason: end.reason,
       pages: end.census?.pages ?? 0,
     });

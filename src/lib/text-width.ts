@@ -7,8 +7,9 @@ const PLAIN = /^[\x20-\x7e\u00a0-\u02ff\u2010-\u2027]*$/;
 const NONE = /^[\p{Mn}\p{Me}\u200b-\u200f\u2060\ufeff]$/u;
 
 /**
- * East Asian Wide and Fullwidth (Unicode, UAX #11), and what is shown as an emoji: two columns each. An emoji of several
- * code points counts as all of them, for not every terminal joins them, and a line that wraps is worse than a short one.
+ * East Asian Wide and Fullwidth (Unicode, UAX #11), and what is shown as an emoji: two columns each. An emoji of
+ * several code points counts as all of them: not every terminal joins them, and a line that wraps is worse than a
+ * short one.
  */
 const WIDE =
   /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]$/u;

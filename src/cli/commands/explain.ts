@@ -5,7 +5,7 @@ import { explain, type Explanation } from '../../results/explain.ts';
 import { lockOwner } from '../../folder/lock.ts';
 import { TRIES_MAX } from '../../contract/store.ts';
 import type { SiteView } from '../../contract/views.ts';
-import { writeCount, writeDuration } from '../../lib/units.ts';
+import { plural, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
@@ -91,10 +91,10 @@ const ageOf = (at: number): string => writeDuration(Math.max(0, Date.now() - at)
 const siteWords = ({ site, state, pages, waiting, delayMs, failures }: SiteView): string =>
   [
     `${originOfQueue(site) || site}, ${state}`,
-    ...(isOriginQueue(site) ? [] : [`${writeCount(pages)} ${pages === 1 ? 'page' : 'pages'}`]),
-    `${writeCount(waiting)} ${waiting === 1 ? 'link' : 'links'} in its queue`,
+    ...(isOriginQueue(site) ? [] : [plural(pages, 'page')]),
+    `${plural(waiting, 'link')} in its queue`,
     ...(delayMs > 0 ? [`a delay of ${writeDuration(delayMs)}`] : []),
-    ...(failures > 0 ? [`${failures} ${failures === 1 ? 'failure' : 'failures'} in a row`] : []),
+    ...(failures > 0 ? [`${plural(failures, 'failure')} in a row`] : []),
   ].join(', ');
 
 const MARGIN = 12;

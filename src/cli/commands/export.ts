@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { checkExport, EXPORT_FORMATS, exportCrawl, type Exported, type ExportFormat } from '../../results/export.ts';
 import { OutFile, type Out } from '../../results/export/out.ts';
-import { writeCount } from '../../lib/units.ts';
+import { plural, writeCount } from '../../lib/units.ts';
 import { visibleLines } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
@@ -68,7 +68,7 @@ export const exportCommand: Command = {
           onProgress: ({ done, total }) =>
             progress.show(
               () =>
-                `exporting: ${writeCount(done)} of ${writeCount(total)} pages (${Math.floor((100 * done) / total)} %)`,
+                `exporting: ${writeCount(done)} of ${plural(total, 'page')} (${Math.floor((100 * done) / total)} %)`,
             ),
         });
         progress.release();
@@ -133,11 +133,11 @@ const notesOn = (
   { rows, elsewhere, cut }: Exported,
   { dir, links, path }: { dir: string; links: boolean; path: string | undefined },
 ): string[] => [
-  ...(path === undefined ? [] : [`${writeCount(rows)} ${links ? 'links' : 'pages'} in ${path}`]),
+  ...(path === undefined ? [] : [`${plural(rows, links ? 'link' : 'page')} in ${path}`]),
   ...(elsewhere > 0
     ? [
-        `the archive of ${writeCount(elsewhere)} pages is not in "${dir}": export their links from the directories of the other processes of this crawl`,
+        `the archive of ${plural(elsewhere, 'page')} is not in "${dir}": export ${elsewhere === 1 ? 'its' : 'their'} links from the directories of the other processes of this crawl`,
       ]
     : []),
-  ...(cut > 0 ? [`${writeCount(cut)} links are missing: their pages had more than is kept of one`] : []),
+  ...(cut > 0 ? [`${plural(cut, 'link is', 'links are')} missing: more than is kept of one page`] : []),
 ];

@@ -2,7 +2,7 @@
 
 import { migrateCrawl, type Migrated, type MoveProgress, type Side } from '../../care/migrate.ts';
 import { SHARDS_MAX } from '../../care/migrate/places.ts';
-import { writeBytes, writeCount } from '../../lib/units.ts';
+import { plural, writeBytes, writeCount } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';
@@ -100,7 +100,7 @@ const lineOf = ({ phase, links, linksTotal, pages, pagesTotal }: MoveProgress, e
   const total = linksTotal + pagesTotal;
   const rate = ((links + pages) * 1_000) / elapsedMs;
   return (
-    `moved ${writeCount(links)} of ${writeCount(linksTotal)} waiting links, ${writeCount(pages)} of ${writeCount(pagesTotal)} pages` +
+    `moved ${writeCount(links)} of ${plural(linksTotal, 'waiting link')}, ${writeCount(pages)} of ${plural(pagesTotal, 'page')}` +
     `${total > 0 ? ` (${Math.floor((100 * (links + pages)) / total)} %)` : ''}, ${writeCount(rate)}/s`
   );
 };
@@ -140,7 +140,7 @@ const sideObject = ({ store, name, shards, census }: Side): object => ({
 });
 
 const placeOf = ({ store, name, shards }: Side): string =>
-  `${visible(store)}${store.includes('://') ? ` as "${visible(name)}"` : ''}, ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
+  `${visible(store)}${store.includes('://') ? ` as "${visible(name)}"` : ''}, ${plural(shards, 'shard')}`;
 
 const leftLines = (left: readonly string[]): string[] =>
   left.map((path) => `  ${visible(path)} is what it was before: delete it when you do not need it`);

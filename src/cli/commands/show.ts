@@ -1,7 +1,7 @@
 /** `gossamer show`: what is known of one URL, and what was archived of it. */
 
 import { readArchived } from '../../results/archived.ts';
-import { writeBytes, writeDuration } from '../../lib/units.ts';
+import { plural, writeBytes, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { isArchived, type WarcPlace, type PageRow } from '../../model/page.ts';
@@ -118,12 +118,15 @@ const unsettled = ({ site, state }: LinkView, url: string, name: string): { says
     };
   if (state === 'unknown')
     return {
-      says: `${url} is not known; its site ${name} is, with ${site.pages} pages and ${site.waiting} links`,
+      says: `${url} is not known; its site ${name} is, with ${plural(site.pages, 'page')} and ${plural(site.waiting, 'link')}`,
       isKnown: false,
     };
   const when =
     site.dueAt > Date.now() ? `may be visited in ${writeDuration(site.dueAt - Date.now())}` : 'may be visited now';
-  return { says: `${url} is ${state}; its site ${name} has ${site.waiting} links and ${when}`, isKnown: true };
+  return {
+    says: `${url} is ${state}; its site ${name} has ${plural(site.waiting, 'link')} and ${when}`,
+    isKnown: true,
+  };
 };
 
 const objectOf = (url: string, { state, page, site }: LinkView): object => ({

@@ -6,7 +6,7 @@ import type { StoredCrawl } from '../../contract/stored-crawl.ts';
 import type { Column } from '../../results/export/columns.ts';
 import { csv, jsonLines } from '../../results/export/text.ts';
 import { cutToWidth, padToWidth, widthOf } from '../../lib/text-width.ts';
-import { writeCount, writeDuration } from '../../lib/units.ts';
+import { plural, writeCount, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { isOriginQueue, originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
@@ -97,11 +97,10 @@ const closing = ({ search, sort, limit }: SiteQuery, { sites: listed, origins }:
   if (known === 0 && origins === 0)
     return search === undefined ? 'no site is known yet' : `no site has "${search}" in its name`;
   const order = sort === undefined ? '' : `, ${SITE_SORTS[sort]}`;
-  const troubled =
-    origins === 0 ? '' : ` and ${writeCount(origins)} ${origins === 1 ? 'origin' : 'origins'} in trouble`;
-  if (known <= listed) return dim(`${writeCount(listed)} ${listed === 1 ? 'site' : 'sites'}${troubled}${such}${order}`);
+  const troubled = origins === 0 ? '' : ` and ${plural(origins, 'origin')} in trouble`;
+  if (known <= listed) return dim(`${plural(listed, 'site')}${troubled}${such}${order}`);
   return dim(
-    `${writeCount(listed)} of ${writeCount(known)} sites${troubled}${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`,
+    `${writeCount(listed)} of ${plural(known, 'site')}${troubled}${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`,
   );
 };
 

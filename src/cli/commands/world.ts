@@ -1,7 +1,7 @@
 /** `gossamer world`: serves the small web, for trying things out. */
 
 import { writeFileSync } from 'node:fs';
-import { writeCount } from '../../lib/units.ts';
+import { plural } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { demoPlan } from '../../world/presets.ts';
 import { createWorld } from '../../world/world.ts';
@@ -60,7 +60,7 @@ export const worldCommand: Command = {
       return untilSignal(served);
     }
     const flags = served.connectTo.map((rule) => `--connect-to '${rule}'`).join(' ');
-    console.log(`${bold('A small web')} of ${writeCount(world.sites.length)} sites is served on this machine.`);
+    console.log(`${bold('A small web')} of ${plural(world.sites.length, 'site')} is served on this machine.`);
     console.log(
       `${dim('crawl it with')}\n  gossamer crawl ${file ?? ''}${file === undefined ? `--url ${seeds[0]}` : ''} --email you@example.org --delay 200ms ${flags}`,
     );
