@@ -20,16 +20,22 @@ const REASONS: Readonly<Record<EndReason, string>> = {
   fault: 'stopped because of a fault',
 };
 
-export const summaryOf = (dir: string, end: RunEnd): string => {
+export interface SummaryOptions {
+  readonly dir: string;
+  /** Whether other processes may work on the crawl, too. */
+  readonly isShared: boolean;
+}
+
+export const summaryOf = (end: RunEnd, { dir, isShared }: SummaryOptions): string => {
   const { snapshot, census } = end;
   const lines = [
     '',
     `${bold(`Crawl ${dir} ${REASONS[end.reason]}`)} after ${writeDuration(snapshot.elapsedMs)}: ` +
-      `${plural(snapshot.pagesThisRun, 'page')} in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)${notVisited(end)}`,
+      `${plural(snapshot.pagesThisRun, 'page')} in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)${isShared && census ? `, of ${writeCount(census.pages)} in the whole crawl` : ''}${notVisited(end)}`,
     ...seedLines(end),
     ...(end.fault ? [`  ${visible(`${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`)}`] : []),
   ];
-  if (census) lines.push(...censusLines(dir, census));
+  if (census) lines.push(...censusLines(census, { dir, isShared }));
   lines.push(
     dim('  look at it'),
     `    gossamer pages ${dir} --limit 10`,
@@ -78,13 +84,13 @@ const goOnFlags = ({ reason, census }: RunEnd): string | null => {
 };
 
 /** The numbers of a crawl as a table; on a terminal no line of it wraps. */
-export const censusLines = (dir: string, census: Census): string[] => tableOf(dir, census).map(fitLine);
+export const censusLines = (census: Census, options: SummaryOptions): string[] => tableOf(census, options).map(fitLine);
 
-const tableOf = (dir: string, census: Census): string[] => {
+const tableOf = (census: Census, { dir, isShared }: SummaryOptions): string[] => {
   const outcomes = Object.entries(census.settled).sort(([, a], [, b]) => b - a);
   const width = Math.max(10, ...outcomes.map(([name]) => name.length + 2));
   return [
-    `  ${'pages'.padEnd(width)}${writeCount(census.pages).padStart(12)}`,
+    `  ${'pages'.padEnd(width)}${writeCount(census.pages).padStart(12)}${isShared ? '  by all processes of the crawl' : ''}`,
     `  ${'links'.padEnd(width)}${writeCount(knownTotal(census)).padStart(12)}  on ${plural(census.sites.known, 'site')}`,
     `  ${'waiting'.padEnd(width)}${writeCount(census.waiting).padStart(12)}`,
     `  ${'leased'.padEnd(width)}${writeCount(census.leased).padStart(12)}`,

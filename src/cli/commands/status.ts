@@ -7,7 +7,7 @@ import { plural, readDurationMs, writeCount, writeDuration } from '../../lib/uni
 import { visible } from '../../lib/visible.ts';
 import { settledTotal, type Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';
-import { EMBEDDED } from '../../store/address.ts';
+import { EMBEDDED, isShared } from '../../store/address.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
 import { print, printObject } from '../listing.ts';
@@ -118,7 +118,7 @@ const linesOf = ({ dir, identity, owner, census, at }: State): string[] => {
       `${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}; created ${visible(identity.createdAt)}`,
     ),
     ...(store === EMBEDDED ? [] : [fitLine(visible(`  in ${store} as "${name}"`))]),
-    ...censusLines(dir, census),
+    ...censusLines(census, { dir, isShared: isShared(store) }),
     ...(!owner && census.leased > 0 ? ['  leased links were under way when it ended; a resume frees them'] : []),
     ...(census.next
       ? [
