@@ -39,7 +39,7 @@ test('a link that the store had no room for is sent to it again when a later pag
       pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 1 },
       productToken: 'gossamer',
       bodyBytesMax: 1,
-      isText: () => true,
+      wantsBody: () => true,
       sitemaps: false,
     },
     fetch: never,

@@ -74,7 +74,7 @@ const visitSitemaps = async (listings: readonly Listing[]) => {
       pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 1 },
       productToken: 'gossamer',
       bodyBytesMax: 1,
-      isText: () => true,
+      wantsBody: () => true,
       sitemaps: true,
     },
     fetch: async ({ url }) => answerOf(url, manual.now()),

@@ -138,7 +138,7 @@ test('what a large sitemap lists goes to the store in parts of bounded size, in 
       pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 1 },
       productToken: 'gossamer',
       bodyBytesMax: 1,
-      isText: () => true,
+      wantsBody: () => true,
       sitemaps: true,
     },
     fetch: never,

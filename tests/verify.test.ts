@@ -312,6 +312,6 @@ test('a record without a page is named, and its link waits again', () =>
 test('seeds that are fewer than were loaded are named, and the mark follows them', () =>
   open(async (scene) => {
     writeFileSync(join(scene.dir, 'seeds.txt'), 's1.example\n');
-    assert.deepEqual(namedIn(await scene.verify()), ['seeds.txt has 1 lines, but 10 were loaded']);
+    assert.deepEqual(namedIn(await scene.verify()), ['seeds.txt has 1 line, but 10 were loaded']);
     await assertRepairs(scene);
   }));

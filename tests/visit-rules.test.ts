@@ -62,7 +62,7 @@ const withSite = (story: (run: Run, requests: () => string[]) => Promise<void>):
           pace: { delayMs: 0, troubleDelayMs: 0, failuresMax: 9 },
           productToken: 'gossamer',
           bodyBytesMax: 1_000,
-          isText: () => true,
+          wantsBody: () => true,
           sitemaps: false,
         },
         fetch: fetcher.fetch.bind(fetcher),

@@ -9,6 +9,7 @@ import { helpOf } from '../src/cli/help.ts';
 import { isSwitch, writeDefault } from '../src/cli/setting-flags.ts';
 import { COLUMN_KINDS, LINK_COLUMNS, PAGE_TABLE, type Column } from '../src/results/export/columns.ts';
 import { OPEN_REASONS } from '../src/results/explain/reasons.ts';
+import { ALL_TYPES, BODY_KINDS } from '../src/model/body-types.ts';
 import { FAILURES } from '../src/model/exchange.ts';
 import { ANSWERED_OUTCOMES, HOOK_REFUSALS, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../src/model/outcome.ts';
 import { SETTING_NAMES, SETTINGS } from '../src/model/settings.ts';
@@ -70,6 +71,15 @@ export const PAGES: Readonly<Record<string, () => string>> = {
         ];
       }),
     )}\n\nA file can also have:\n\n${table(['in a file', 'meaning'], named(FILE_NAMES))}\n`,
+  'types.md': () =>
+    `# Types\n\n${NOTE}\n\nThe names that \`--types\` takes ([how](../how-to/choose-types.md)). A \`*\` stands for any characters; a link whose path ends with one of the endings is followed only where its name is given.\n\n${table(
+      ['name', 'media types', 'endings'],
+      Object.entries(BODY_KINDS).map(([name, { types, endings = '' }]) => [
+        `\`${name}\``,
+        types.map((type) => `\`${type}\``).join(', '),
+        endings,
+      ]),
+    )}\n\n\`${ALL_TYPES}\` means every body, whatever its type.\n`,
   'outcomes.md': () =>
     `# Outcomes\n\n${NOTE}\n\nEvery settled link has exactly one.\n\n## A server answered\n\nThese are the pages that \`--max-pages\` counts.\n\n${table(['outcome', 'meaning'], named(ANSWERED_OUTCOMES))}\n\n` +
     `## No server answered\n\n${table(['outcome', 'meaning'], [...named(UNANSWERED_OUTCOMES), ...named(FAILURES, 'failed-')])}\n\n` +

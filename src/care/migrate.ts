@@ -7,7 +7,7 @@
  */
 
 import { StoreFault } from '../contract/fault.ts';
-import { writeBytes } from '../lib/units.ts';
+import { plural, writeBytes } from '../lib/units.ts';
 import { settledTotal, type Census } from '../model/census.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Piece } from '../contract/walk.ts';
@@ -67,7 +67,7 @@ export const migrateCrawl = async (options: MigrateOptions): Promise<Migrated> =
     if (!isSame(places)) return await move(identity, places, options);
     if (found.movedFrom) return { kind: 'finished', store: withoutPassword(places.from.url), left: leftBehind(dir) };
     throw new UsageError(
-      `crawl "${dir}" is in ${withoutPassword(places.from.url)} with ${places.from.shards} shards already: there is nothing to do`,
+      `crawl "${dir}" is in ${withoutPassword(places.from.url)} with ${plural(places.from.shards, 'shard')} already: there is nothing to do`,
     );
   } finally {
     lock.release();

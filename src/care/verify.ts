@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DEAD_FILE, readDead, writeDead, type DeadSpan } from '../archive/dead-list.ts';
 import { openArchive } from '../archive/files.ts';
 import type { Repaired, RepairPlan, StoredCrawl } from '../contract/stored-crawl.ts';
-import { writeCount } from '../lib/units.ts';
+import { plural, writeCount } from '../lib/units.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { databaseBytes, hasStore } from '../store/files.ts';
 import { openStoredCrawl } from '../store/open.ts';
@@ -234,7 +234,5 @@ const sentences = (did: Repaired, { listed, filled }: { listed: number; filled: 
     ],
     [did.countersSet, 'counter was set to what the rows say', 'counters were set to what the rows say'],
   ];
-  return told
-    .filter(([count]) => count > 0)
-    .map(([count, one, many]) => `${writeCount(count)} ${count === 1 ? one : many}`);
+  return told.filter(([count]) => count > 0).map(([count, one, many]) => plural(count, one, many));
 };

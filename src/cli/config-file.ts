@@ -19,7 +19,8 @@ import { readPattern } from '../url/link-patterns.ts';
 import { readSeed } from '../url/seed.ts';
 import { CONFIG_BYTES_MAX, readEntries, type Entry, type Format, type List, type Scalar } from './config-text.ts';
 import { CREDENTIALS_FLAG } from './credentials-file.ts';
-import { nearest, type Flag, type Read } from './flags.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { Flag, Read } from './flags.ts';
 import { RUN_FLAGS } from './watch-run.ts';
 
 export interface FileConfig {
@@ -109,7 +110,8 @@ const unknownName = ({ name, where }: Entry): UsageError => {
 };
 
 const settingOf = (name: SettingName, { name: written, where, value }: Entry, folder: string): unknown => {
-  const isList = SETTINGS[name].kind === 'texts' || (SETTINGS[name].kind === 'networks' && value.kind === 'list');
+  const isList =
+    SETTINGS[name].kind === 'texts' || (['networks', 'types'].includes(SETTINGS[name].kind) && value.kind === 'list');
   const reading = isList ? readList(value) : readValue(name, value);
   if ('why' in reading) throw new UsageError(`${value.where}: ${written} ${reading.why}`);
   const why = complaintOf(name, reading.value);
@@ -137,6 +139,8 @@ const readValue = (name: SettingName, given: Scalar | List): Reading => {
       return typeof value === 'boolean' ? { value } : { why: notUnderstood(value, adviceOf(name)) };
     case 'networks':
       if (typeof value === 'boolean') return { value };
+      return typeof value === 'string' ? readText(name, text) : { why: notUnderstood(value, adviceOf(name)) };
+    case 'types':
       return typeof value === 'string' ? readText(name, text) : { why: notUnderstood(value, adviceOf(name)) };
     default:
       return typeof value === 'string' ? { value } : { why: notUnderstood(value, adviceOf(name)) };

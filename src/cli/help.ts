@@ -1,5 +1,6 @@
 /** What `--help` prints: for the whole, for a command, and for all settings. Each fits a screen. */
 
+import { widthOf } from '../lib/text-width.ts';
 import { VERSION } from '../folder/version.ts';
 import { EVERYWHERE, EXIT_CODES, type Command } from './command.ts';
 import type { Flag } from './flags.ts';
@@ -78,7 +79,7 @@ export const wrap = (text: string, width: number): string[] => {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines;

@@ -3,12 +3,19 @@
 import { once } from 'node:events';
 import { visibleJson, visibleLines } from '../lib/visible.ts';
 import { UsageError } from '../model/read-settings.ts';
-import type { Read } from './flags.ts';
+import type { Flag, Read } from './flags.ts';
 
 const FORMATS = ['table', 'jsonl', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
-export const readFormat = ({ values }: Read): Format => {
+/** The flag of commands whose lists have a format. */
+export const JSON_LINES_FLAG: Flag = { name: 'json', says: 'print JSON lines: short for --format jsonl' };
+
+export const readFormat = ({ values, switches }: Read): Format => {
+  if (switches.has('json')) {
+    if (values.has('format')) throw new UsageError('--json is short for --format jsonl: give one of the two');
+    return 'jsonl';
+  }
   const format = (values.get('format')?.[0] ?? 'table') as Format;
   if (!FORMATS.includes(format))
     throw new UsageError(`--format "${format}" is not known: choose one of ${FORMATS.join(', ')}`);

@@ -2,11 +2,12 @@
 
 import { DiskError } from '../folder/ceilings.ts';
 import { VERSION } from '../folder/version.ts';
+import { nearest } from '../lib/nearest.ts';
 import { visibleLines } from '../lib/visible.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { isDiskFull } from '../store/disk-full.ts';
 import { EVERYWHERE, type Command } from './command.ts';
-import { nearest, readFlags } from './flags.ts';
+import { readFlags } from './flags.ts';
 import { helpOf, overviewOf, settingsHelp } from './help.ts';
 import { auditCommand } from './commands/audit.ts';
 import { completionCommand } from './commands/completion.ts';

@@ -6,7 +6,8 @@ import { ANSWERED_OUTCOMES, failedName, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } fr
 import { UsageError } from '../model/read-settings.ts';
 import { canonicalize } from '../url/canonical.ts';
 import { siteOf } from '../url/site.ts';
-import { nearest, type Flag, type Read } from './flags.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { Flag, Read } from './flags.ts';
 import { readCount } from './listing.ts';
 
 export const FILTER_FLAGS: readonly Flag[] = [

@@ -43,6 +43,7 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   store: ['Machine'],
   name: ['Machine', 'rare'],
   frontier: ['Machine', 'rare'],
+  types: ['Output', 'rare'],
   keep: ['Output'],
   keepLinks: ['Output', 'rare'],
   metrics: ['Machine'],
@@ -86,7 +87,8 @@ export const SETTING_FLAGS: readonly Flag[] = [...FLAGS_OF_NOW, OLD_FLAG];
 /** The default as a person would write it; empty where there is none to name. */
 export function writeDefault(name: SettingName): string {
   const { fallback } = SETTINGS[name];
-  if (fallback === null || fallback === '' || Array.isArray(fallback) || isSwitch(name)) return '';
+  if (Array.isArray(fallback)) return fallback.join(',');
+  if (fallback === null || fallback === '' || isSwitch(name)) return '';
   return String(writeSetting(name, fallback));
 }
 

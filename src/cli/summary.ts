@@ -4,11 +4,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EndReason, RunEnd } from '../run/run.ts';
 import { FILES } from '../folder/folder.ts';
-import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
+import { plural, writeBytes, writeCount, writeDuration } from '../lib/units.ts';
 import { visible } from '../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
 import { FAILURES, type FailureCause } from '../model/exchange.ts';
-import { bold, dim, red } from './terminal.ts';
+import { bold, dim, fitLine, red } from './terminal.ts';
 
 const REASONS: Readonly<Record<EndReason, string>> = {
   finished: 'is finished',
@@ -20,16 +20,22 @@ const REASONS: Readonly<Record<EndReason, string>> = {
   fault: 'stopped because of a fault',
 };
 
-export const summaryOf = (dir: string, end: RunEnd): string => {
+export interface SummaryOptions {
+  readonly dir: string;
+  /** Whether other processes may work on the crawl, too. */
+  readonly isShared: boolean;
+}
+
+export const summaryOf = (end: RunEnd, { dir, isShared }: SummaryOptions): string => {
   const { snapshot, census } = end;
   const lines = [
     '',
     `${bold(`Crawl ${dir} ${REASONS[end.reason]}`)} after ${writeDuration(snapshot.elapsedMs)}: ` +
-      `${writeCount(snapshot.pagesThisRun)} pages in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)${notVisited(end)}`,
+      `${plural(snapshot.pagesThisRun, 'page')} in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)${isShared && census ? `, of ${writeCount(census.pages)} in the whole crawl` : ''}${notVisited(end)}`,
     ...seedLines(end),
     ...(end.fault ? [`  ${visible(`${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`)}`] : []),
   ];
-  if (census) lines.push(...censusLines(dir, census));
+  if (census) lines.push(...censusLines(census, { dir, isShared }));
   lines.push(
     dim('  look at it'),
     `    gossamer pages ${dir} --limit 10`,
@@ -41,15 +47,13 @@ export const summaryOf = (dir: string, end: RunEnd): string => {
   return lines.join('\n');
 };
 
-const some = (n: number, one: string, many = `${one}s`): string => `${writeCount(n)} ${n === 1 ? one : many}`;
-
 /** Finished is not the whole truth where links are left. */
 const notVisited = ({ reason, census }: RunEnd): string => {
   if (reason !== 'finished' || !census) return '';
   const { parked, held, sites } = census;
   return [
-    ...(parked > 0 ? [`; ${some(parked, 'link')} of ${some(sites.parked, 'origin')} parked`] : []),
-    ...(held > 0 ? [`; ${some(held, 'link')} of ${some(sites.held, 'site')} held`] : []),
+    ...(parked > 0 ? [`; ${plural(parked, 'link')} of ${plural(sites.parked, 'origin')} parked`] : []),
+    ...(held > 0 ? [`; ${plural(held, 'link')} of ${plural(sites.held, 'site')} held`] : []),
   ].join('');
 };
 
@@ -62,7 +66,7 @@ const seedLines = ({ parkedSeeds, census }: RunEnd): string[] => {
   const { count, named } = parkedSeeds;
   const more = count - named.length;
   return [
-    `  ${red(`${some(count, 'seed')} could not be reached:`)}`,
+    `  ${red(`${plural(count, 'seed')} could not be reached:`)}`,
     ...named.map(
       ({ origin, cause }) =>
         `    ${visible(origin)}: ${cause in FAILURES ? FAILURES[cause as FailureCause] : `it answered ${cause}`}`,
@@ -79,19 +83,22 @@ const goOnFlags = ({ reason, census }: RunEnd): string | null => {
   return census && census.parked > 0 ? ' --retry-parked' : null;
 };
 
-export const censusLines = (dir: string, census: Census): string[] => {
+/** The numbers of a crawl as a table; on a terminal no line of it wraps. */
+export const censusLines = (census: Census, options: SummaryOptions): string[] => tableOf(census, options).map(fitLine);
+
+const tableOf = (census: Census, { dir, isShared }: SummaryOptions): string[] => {
   const outcomes = Object.entries(census.settled).sort(([, a], [, b]) => b - a);
   const width = Math.max(10, ...outcomes.map(([name]) => name.length + 2));
   return [
-    `  ${'pages'.padEnd(width)}${writeCount(census.pages).padStart(12)}`,
-    `  ${'links'.padEnd(width)}${writeCount(knownTotal(census)).padStart(12)}  on ${writeCount(census.sites.known)} sites`,
+    `  ${'pages'.padEnd(width)}${writeCount(census.pages).padStart(12)}${isShared ? '  by all processes of the crawl' : ''}`,
+    `  ${'links'.padEnd(width)}${writeCount(knownTotal(census)).padStart(12)}  on ${plural(census.sites.known, 'site')}`,
     `  ${'waiting'.padEnd(width)}${writeCount(census.waiting).padStart(12)}`,
     `  ${'leased'.padEnd(width)}${writeCount(census.leased).padStart(12)}`,
-    `  ${'parked'.padEnd(width)}${writeCount(census.parked).padStart(12)}${census.sites.parked > 0 ? `  of ${some(census.sites.parked, 'origin')} that could not be reached` : ''}`,
-    `  ${'held'.padEnd(width)}${writeCount(census.held).padStart(12)}${census.sites.held > 0 ? `  on ${writeCount(census.sites.held)} sites over --max-pages-per-site` : ''}`,
+    `  ${'parked'.padEnd(width)}${writeCount(census.parked).padStart(12)}${census.sites.parked > 0 ? `  of ${plural(census.sites.parked, 'origin')} that could not be reached` : ''}`,
+    `  ${'held'.padEnd(width)}${writeCount(census.held).padStart(12)}${census.sites.held > 0 ? `  on ${plural(census.sites.held, 'site')} over --max-pages-per-site` : ''}`,
     ...(census.forgotten > 0
       ? [
-          `  ${'forgotten'.padEnd(width)}${writeCount(census.forgotten).padStart(12)}  times a link was over --max-waiting-per-site`,
+          `  ${'forgotten'.padEnd(width)}${writeCount(census.forgotten).padStart(12)}  ${census.forgotten === 1 ? 'time' : 'times'} a link was over --max-waiting-per-site`,
         ]
       : []),
     `  ${'settled'.padEnd(width)}${writeCount(settledTotal(census)).padStart(12)}`,
@@ -107,5 +114,5 @@ const archiveFiles = (dir: string): string => {
   } catch {
     // no record yet, no directory
   }
-  return n === 1 ? '1 file' : `${n} files`;
+  return plural(n, 'file');
 };

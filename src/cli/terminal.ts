@@ -1,6 +1,7 @@
 /** Where output goes: plain lines, and on a terminal one block that is drawn again in place. */
 
 import { stripVTControlCharacters } from 'node:util';
+import { cutToWidth, widthOf } from '../lib/text-width.ts';
 
 export interface Terminal {
   readonly isLive: boolean;
@@ -46,9 +47,18 @@ export const createTerminal = (
 
 /** A line that wraps would make the block taller than we think: it is cut. */
 const fit = (line: string, columns: number): string => {
-  const width = stripVTControlCharacters(line).length;
-  if (width < columns) return line;
-  return `${stripVTControlCharacters(line).slice(0, columns - 2)}…`;
+  const plain = stripVTControlCharacters(line);
+  return widthOf(plain) < columns ? line : cutToWidth(plain, columns - 1);
+};
+
+/** Columns that a line of output has: those of a terminal; a file or a pipe is as wide as it must be. */
+export const outputColumns = (): number => (process.stdout.isTTY ? process.stdout.columns || COLUMNS : Infinity);
+
+/** A line of a table as it can be shown: cut where a terminal would wrap it, whole for a file or a pipe. */
+export const fitLine = (line: string): string => {
+  const plain = stripVTControlCharacters(line);
+  const columns = outputColumns();
+  return widthOf(plain) <= columns ? line : cutToWidth(plain, columns);
 };
 
 const colours = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;

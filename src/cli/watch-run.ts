@@ -1,10 +1,12 @@
 /** Runs an open crawl in the foreground: shows it, listens to signals, and ends with its exit code. */
 
+import { plural } from '../lib/units.ts';
 import { logPathOf } from '../folder/log-path.ts';
 import type { OpenCrawl } from '../run/open.ts';
 import { startRun, type EndReason, type Run } from '../run/run.ts';
 import { visibleJson, visibleLines } from '../lib/visible.ts';
 import { LEVELS, openLog, type Level } from '../observe/log.ts';
+import { isShared } from '../store/address.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Phase, Snapshot } from '../observe/snapshot.ts';
 import type { ExitCode } from './command.ts';
@@ -85,15 +87,16 @@ export const watchRun = async (
   try {
     const end = await run.ended;
     terminal.release();
-    log('info', `run ends: ${end.reason}, ${end.census?.pages ?? 0} pages`, {
+    log('info', `run ends: ${end.reason}, ${plural(end.census?.pages ?? 0, 'page')}`, {
       reason: end.reason,
       pages: end.census?.pages ?? 0,
+      pagesThisRun: end.snapshot.pagesThisRun,
     });
     if (end.fault) log('error', `${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`);
     if (end.fault && shown.level === 'debug') terminal.warn(visibleLines(end.fault.stack));
     if (shown.json)
       terminal.print(jsonOf({ ...objectOf(end.snapshot), reason: end.reason, parkedSeeds: end.parkedSeeds, dir }));
-    else if (!shown.quiet) terminal.print(summaryOf(dir, end));
+    else if (!shown.quiet) terminal.print(summaryOf(end, { dir, isShared: isShared(store.url) }));
     return end.parkedSeeds ? 5 : EXITS[end.reason];
   } finally {
     forget();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 import type { Store } from '../contract/store.ts';
-import { writeCount } from '../lib/units.ts';
+import { plural, writeCount } from '../lib/units.ts';
 import type { Link } from '../model/link.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { ScopeKind } from '../model/settings.ts';
@@ -89,7 +89,8 @@ async function* goodLines(
       }
     }
   }
-  if (report.bad > BAD_LINES_NAMED_MAX) bad(`${report.bad - BAD_LINES_NAMED_MAX} more bad lines were skipped`);
+  if (report.bad > BAD_LINES_NAMED_MAX)
+    bad(`${plural(report.bad - BAD_LINES_NAMED_MAX, 'more bad line was', 'more bad lines were')} skipped`);
 }
 
 /** Looks through the seeds before anything is changed; throws a UsageError when there is no good one. */

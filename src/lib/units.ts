@@ -56,5 +56,8 @@ export const writeBytes = (bytes: number): string => {
 /** 1234567 as 1,234,567. */
 export const writeCount = (n: number): string => Math.round(n).toLocaleString('en-US');
 
+/** A number with what it counts: `1 page`, `2,000 pages`, `1 link waits`. */
+export const plural = (n: number, one: string, many = `${one}s`): string => `${writeCount(n)} ${n === 1 ? one : many}`;
+
 const trim = (n: number): string =>
   n >= 100 || Number.isInteger(n) ? String(Math.round(n)) : n.toFixed(1).replace(/\.0$/, '');

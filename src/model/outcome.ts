@@ -12,7 +12,7 @@ export const SCOPE_REFUSALS = {
   excluded: 'its site or host is in the exclude file, or a pattern of --exclude matches it',
   'not-included': 'no pattern of --include matches it',
   'blocked-port': 'its port is that of another service than the web, such as mail or a database',
-  'not-text': 'its ending names a file that is plainly not text',
+  'not-text': 'its ending names a file that is plainly not text, of a kind that --types does not name',
   trap: 'its path repeats itself or is endlessly deep',
   'not-listable': 'a sitemap lists it, but it is of another site, or a sitemap in an index that an index lists',
 } as const;
@@ -37,7 +37,7 @@ const ANSWERED = {
   'client-error': 'answered with a 4xx status',
   'server-error': 'answered with a 5xx status on its last try',
   'odd-status': 'answered with a status that means nothing here',
-  'body-skipped': 'answered with something that is not text; only its head was kept',
+  'body-skipped': 'answered with a type that --types does not name; only its head was kept',
 } as const;
 
 const UNANSWERED = {

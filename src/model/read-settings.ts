@@ -1,6 +1,7 @@
 /** From what a person wrote to settings that are whole and right, or a sentence that says what is not. */
 
 import { isMapped, readNetwork } from '../lib/network.ts';
+import { BODY_TYPES_ADVICE, bodyTypeComplaint } from './body-types.ts';
 import { readBytes, readDurationMs } from '../lib/units.ts';
 import {
   defaultThreads,
@@ -62,6 +63,8 @@ const parse = (name: SettingName, text: string): unknown => {
       return /^\d+$/.test(text) ? Number(text) : null;
     case 'networks':
       return text === ALL_NETWORKS ? true : text.split(',').map((one) => one.trim());
+    case 'types':
+      return text.split(',').map((one) => one.trim().toLowerCase());
     default:
       return text;
   }
@@ -84,6 +87,8 @@ export const adviceOf = (name: SettingName): string => {
       return `choose one of ${choices!.join(', ')}`;
     case 'networks':
       return `write networks such as 10.1.0.0/16,fd00::/8, or ${ALL_NETWORKS}`;
+    case 'types':
+      return BODY_TYPES_ADVICE;
     case 'texts':
       return 'give a list of texts';
     case 'text':
@@ -150,6 +155,8 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
       return spec.choices!.includes(value as string) ? null : notUnderstood(value, adviceOf(name));
     case 'networks':
       return typeof value === 'boolean' ? null : networksComplaint(name, value);
+    case 'types':
+      return typesComplaint(name, value);
     case 'texts':
       if (!isTexts(value)) return notUnderstood(value, adviceOf(name));
       return name === 'headers' ? headersComplaint(value) : null;
@@ -168,6 +175,15 @@ const numberComplaint = (spec: Spec, value: unknown): string | null => {
   if (spec.kind === 'count' && !Number.isInteger(value)) return notUnderstood(value, 'give a whole number');
   if (spec.least !== undefined && value < spec.least) return notUnderstood(value, `the least is ${spec.least}`);
   if (spec.most !== undefined && value > spec.most) return notUnderstood(value, `the most is ${spec.most}`);
+  return null;
+};
+
+const typesComplaint = (name: SettingName, value: unknown): string | null => {
+  if (!Array.isArray(value) || value.length === 0) return notUnderstood(value, adviceOf(name));
+  for (const one of value as readonly unknown[]) {
+    const why = typeof one === 'string' ? bodyTypeComplaint(one) : notUnderstood(one, adviceOf(name));
+    if (why !== null) return why;
+  }
   return null;
 };
 

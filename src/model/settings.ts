@@ -1,5 +1,6 @@
 /** All settings of a crawl in one table: flags, help, checks and the reference page come from it. */
 
+import { TEXT_KINDS } from './body-types.ts';
 /** How much around a seed is crawled; `any`: whatever is linked. */
 export type ScopeKind = 'page' | 'path' | 'host' | 'site' | 'any';
 
@@ -38,6 +39,7 @@ export interface Settings {
   readonly nameServers: readonly string[];
   readonly allowPrivateAddresses: boolean | readonly string[];
   readonly verifyTls: boolean;
+  readonly types: readonly string[];
   readonly keep: Keep;
   readonly keepLinks: boolean;
   readonly ledger: LedgerUse;
@@ -53,7 +55,7 @@ export interface Settings {
 /** How a setting is written: in a flag, in the help, in the reference page. */
 export interface Spec {
   readonly flag: string;
-  readonly kind: 'count' | 'duration' | 'bytes' | 'switch' | 'text' | 'texts' | 'choice' | 'networks';
+  readonly kind: 'count' | 'duration' | 'bytes' | 'switch' | 'text' | 'texts' | 'choice' | 'networks' | 'types';
   /** What stands for the value in the help. */
   readonly value?: string;
   readonly fallback: string | number | boolean | null | readonly string[];
@@ -281,6 +283,13 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     kind: 'switch',
     fallback: false,
     says: 'refuse certificates that cannot be verified',
+  },
+  types: {
+    flag: 'types',
+    kind: 'types',
+    value: 'NAME,...',
+    fallback: TEXT_KINDS,
+    says: 'bodies to archive: html,pdf,image ..., or all',
   },
   keep: {
     flag: 'keep',

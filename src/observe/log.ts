@@ -1,6 +1,6 @@
 /** The log: lines for a person, and the same as JSON lines in a file. */
 
-import { writeCount } from '../lib/units.ts';
+import { plural } from '../lib/units.ts';
 import { visible, visibleJson, visibleLines } from '../lib/visible.ts';
 import type { JsonValue } from '../model/hooks.ts';
 import { openLogFile } from './log-file.ts';
@@ -56,7 +56,7 @@ export const openLog = ({ path, level, show }: LogOptions): OpenLog => {
       if (lost === 0) return;
       const lines = lost;
       lost = 0;
-      write('warn', `${writeCount(lines)} lines of the log could not be written before this one`);
+      write('warn', `${plural(lines, 'line')} of the log could not be written before this one`);
     } else lost++;
   };
   // A message may quote a page, a server, or a module that quotes them.

@@ -1,7 +1,7 @@
 /** What the fetch threads are doing, read from the numbers that they write as things happen. */
 
 import { FAILURES } from '../model/exchange.ts';
-import type { Refused } from '../model/outcome.ts';
+import { ANSWERED_OUTCOMES, type Refused } from '../model/outcome.ts';
 import type { Board } from './metrics/board.ts';
 import { readSeries } from './metrics/cells.ts';
 import type { MetricName } from './metrics/table.ts';
@@ -64,6 +64,10 @@ export const readingsOf = (board: Board): Readings => {
     refused: refusedOf(fetchers.map(({ cells }) => cells)),
   };
 };
+
+/** Pages that the threads of this process settled in this run: links that a server answered. */
+export const pagesSettled = (board: Board): number =>
+  sumOf(board, 'pages_total', ({ labels }) => Object.hasOwn(ANSWERED_OUTCOMES, labels.outcome!));
 
 const refusedOf = (all: readonly SharedArrayBuffer[]): Refused => {
   const sum: Record<string, number> = {};

@@ -10,7 +10,10 @@ export interface Snapshot extends Readings {
   /** Null until the store is open. */
   readonly census: Census | null;
   readonly elapsedMs: number;
-  /** Pages of this run, and per second: over the last seconds and since its start. */
+  /**
+   * Pages that this process settled in this run, and per second: over the last seconds and since its start. The census
+   * has those of the whole crawl, which other processes may work on, too.
+   */
   readonly pagesThisRun: number;
   readonly pagesPerSecond: number;
   readonly pagesPerSecondMean: number;

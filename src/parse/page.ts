@@ -63,6 +63,7 @@ export const isText = (contentType: string, firstBytes?: Uint8Array): boolean =>
 export const parsePage = (source: PageSource): ReadPage => {
   const { headers, textBytesMax } = source;
   const contentType = headers['content-type'] ?? '';
+  if (!isText(contentType)) return headAlone(source);
   const limits = { bytesMax: textBytesMax, isLate: source.isLate };
   const { bytes, end } = inflate(source.body, headers['content-encoding'] ?? '', limits);
   const cut = end === 'full' || end === 'late';
@@ -73,6 +74,14 @@ export const parsePage = (source: PageSource): ReadPage => {
   const kind = named !== 'none' && named !== 'xhtml' && isFeed(type, decoded.text) ? 'feed' : named;
   return { findings: findingsOf(source, { kind, ...decoded }), source: decoded.text, cut, broken };
 };
+
+/** Findings of a response whose body is not text: what X-Robots-Tag, Content-Language and Refresh say. */
+const headAlone = (source: PageSource): ReadPage => ({
+  findings: findingsOf(source, { kind: 'none', text: '', charset: '', guessed: false }),
+  source: '',
+  cut: false,
+  broken: false,
+});
 
 /**
  * A body that is UTF-8 by its own standard, as robots.txt is, with its content-encoding undone. One that begins with

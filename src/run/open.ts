@@ -10,6 +10,7 @@ import { writeBytes } from '../lib/units.ts';
 import { completeSettings, renamed, UsageError } from '../model/read-settings.ts';
 import type { FrontierPlace, OldSettings, Settings } from '../model/settings.ts';
 import type { SecretHeaders } from '../model/credentials.ts';
+import { firstNotText } from '../model/body-types.ts';
 import { checkListen } from '../observe/metrics/serve.ts';
 import { isShared, takesFrontierFiles } from '../store/address.ts';
 import { hasStore } from '../store/files.ts';
@@ -85,6 +86,11 @@ const checked = async (settings: Settings): Promise<Settings> => {
       '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or omit it',
     );
   checkUserAgent(settings);
+  const unkept = settings.keep === 'all' ? null : firstNotText(settings.types);
+  if (unkept !== null)
+    throw new UsageError(
+      `--types ${unkept} asks for bodies that are not text, and --keep ${settings.keep} archives none of them: choose --keep all, or omit ${unkept}`,
+    );
   checkDescriptors(settings);
   return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
 };

@@ -9,7 +9,7 @@ import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
 import type { Log } from '../observe/log.ts';
-import { readingsOf } from '../observe/readings.ts';
+import { pagesSettled, readingsOf } from '../observe/readings.ts';
 import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { createBoard } from '../observe/metrics/board.ts';
 import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
@@ -108,7 +108,8 @@ class CrawlRun {
   #reason: EndReason | null = null;
   #fault: Fault | null = null;
   #census: Census | null = null;
-  #pagesBefore = 0;
+  /** Whether the crawl had pages when this run began. */
+  #hasPages = false;
   #pagesPerSecond = 0;
   #seedsLoaded = 0;
   #crawlingSince = this.#startedAt;
@@ -229,7 +230,7 @@ class CrawlRun {
       ...(this.#options.retryParked ? [{ kind: 'retry-parked' } as const] : []),
     ]);
     this.#census = await store.census();
-    this.#pagesBefore = this.#census.pages;
+    this.#hasPages = this.#census.pages > 0;
   }
 
   async #visitAll(): Promise<void> {
@@ -250,7 +251,7 @@ class CrawlRun {
     this.#packing = packAll(leftoversIn(join(dir, LEDGER_DIR)), this.#ending.signal);
     this.#phase = 'crawling';
     this.#crawlingSince = performance.now();
-    const answered = (this.#pagesBefore > 0 && (await this.#looking(answeredBefore))) || [];
+    const answered = (this.#hasPages && (await this.#looking(answeredBefore))) || [];
     supervisor.startCrawling({
       homes: this.#homes,
       excluded: excluded?.shared ?? null,
@@ -296,7 +297,7 @@ class CrawlRun {
 
   async #look(): Promise<void> {
     this.#census = await this.#supervisor!.store.census();
-    this.#pagesPerSecond = this.#rate.note(performance.now(), this.#census.pages);
+    this.#pagesPerSecond = this.#rate.note(performance.now(), pagesSettled(this.#board));
   }
 
   async #close(): Promise<void> {
@@ -339,7 +340,7 @@ class CrawlRun {
     const { settings } = this.#options;
     const census = this.#census;
     const elapsedMs = performance.now() - this.#startedAt;
-    const pagesThisRun = (census?.pages ?? 0) - this.#pagesBefore;
+    const pagesThisRun = pagesSettled(this.#board);
     const crawledMs = performance.now() - this.#crawlingSince;
     const shares = [
       settings.maxPages === null ? null : (census?.pages ?? 0) / settings.maxPages,

@@ -16,9 +16,11 @@ import { writeDuration } from '../lib/units.ts';
 import { readHeader } from '../model/request-headers.ts';
 import { socketsMaxOf } from '../model/settings.ts';
 import type { Visit } from '../model/visit.ts';
-import { isText } from '../parse/page.ts';
 import { openHomes } from '../url/homes.ts';
 import { createPatterns } from '../url/link-patterns.ts';
+import { bodyTypesOf } from '../model/body-types.ts';
+import { essence } from '../parse/media-type.ts';
+import { endingOf } from '../url/ending.ts';
 import { createScope } from '../url/scope.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
@@ -110,12 +112,14 @@ const reach = createReach({
 
 const homes = start.homes && createHomeLine(openHomes(start.homes), { tell, now: clock.now });
 
+const types = bodyTypesOf(settings.types);
 const scope = createScope({
   depthMax: settings.maxDepth,
   homes: homes && (() => homes.known),
   excluded: start.excluded && openSiteSet(start.excluded),
   exclude: createPatterns(settings.exclude),
   include: createPatterns(settings.include),
+  wantsEnding: types.wantsEnding,
 });
 const hookLog = createHookLog({
   path: settings.hooks,
@@ -156,7 +160,7 @@ const crewOn = (store: Store): Crew =>
       pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
       productToken: start.productToken,
       bodyBytesMax: settings.bodyBytesMax,
-      isText,
+      wantsBody: (contentType, url) => types.wants(essence(contentType), endingOf(url)),
       sitemaps: settings.sitemaps,
     },
     fetch: createRequestChain({ fetcher, ledger, times, meter, reach }),

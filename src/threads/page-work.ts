@@ -4,7 +4,7 @@ import { payloadDigest, recordGroup } from '../archive/records.ts';
 import type { Parsed, ParseJob } from '../visit/parts.ts';
 import type { Findings } from '../model/findings.ts';
 import type { Settings } from '../model/settings.ts';
-import { parsePage } from '../parse/page.ts';
+import { isText, parsePage } from '../parse/page.ts';
 import { parseSitemap } from '../parse/sitemap.ts';
 import { toHookPage } from '../hooks/page.ts';
 import type { GuardedHooks } from '../hooks/hooks.ts';
@@ -62,7 +62,8 @@ export const createPageWork =
         isLate,
       });
       ({ findings, cut } = parsed);
-      if (extract) extracted = extract(toHookPage({ page, findings, source: parsed.source }));
+      if (extract && isText(page.headers['content-type'] ?? ''))
+        extracted = extract(toHookPage({ page, findings, source: parsed.source }));
     }
     const digest = page && page.body.length > 0 ? payloadDigest(page.body) : '';
     const records =

@@ -20,6 +20,8 @@ export interface ScopeRules {
   readonly exclude: LinkPatterns | null;
   /** The only links to follow. */
   readonly include: LinkPatterns | null;
+  /** Whether files of this ending are wanted; without it, none that are not text. */
+  readonly wantsEnding?: (ending: string) => boolean;
 }
 
 /** Every link is wanted that our own guesses do not refuse. */
@@ -35,7 +37,7 @@ export const judgeLink = (scope: Scope, address: Address, { site, depth, sitemap
   scope.judge(address, site, depth, sitemap !== undefined);
 
 /** What a person said comes before what we guess, so that the name given is the one they expect. */
-export const createScope = ({ depthMax, homes, excluded, exclude, include }: ScopeRules): Scope => ({
+export const createScope = ({ depthMax, homes, excluded, exclude, include, wantsEnding }: ScopeRules): Scope => ({
   judge(address, site, depth, isSitemap = false) {
     if (depthMax !== null && depth > depthMax) return 'too-deep';
     if (excluded?.hasHostOrParent(address.host) || exclude?.match(address)) return 'excluded';
@@ -45,7 +47,7 @@ export const createScope = ({ depthMax, homes, excluded, exclude, include }: Sco
       if (include && !isSitemap && !include.match(address)) return 'not-included';
     }
     if (hasBlockedPort(address)) return 'blocked-port';
-    if (!isSitemap && namesFile(address.path)) return 'not-text';
+    if (!isSitemap && namesFile(address.path, wantsEnding)) return 'not-text';
     if (isTrap(address.path)) return 'trap';
     return null;
   },

@@ -6,7 +6,7 @@ import type { OutcomeName } from '../model/outcome.ts';
 import type { Page } from '../model/page.ts';
 import { FIELD_CHARS_MAX } from '../model/unanswered-page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
-import { isRead } from './sitemaps.ts';
+import { isWanted } from './sitemaps.ts';
 
 /** Ceilings of what is kept in a row; the whole is in the archive. */
 const TITLE_CHARS_MAX = 500;
@@ -50,7 +50,7 @@ export const answeredPage = ({ link, tries, exchange, parsed, outcome, redirect,
 
 export const outcomeOf = (parts: VisitParts, link: Link, exchange: Answered): OutcomeName => {
   const { status, headers } = exchange;
-  if (status >= 200 && status < 300) return isRead(parts, link, exchange) ? 'fetched' : 'body-skipped';
+  if (status >= 200 && status < 300) return isWanted(parts, link, exchange) ? 'fetched' : 'body-skipped';
   if (status >= 300 && status < 400) return headers.location === undefined ? 'odd-status' : 'redirected';
   if (status >= 400 && status < 500) return 'client-error';
   return status >= 500 && status < 600 ? 'server-error' : 'odd-status';

@@ -51,7 +51,8 @@ export interface VisitRules {
   readonly pace: PaceSettings;
   readonly productToken: string;
   readonly bodyBytesMax: number;
-  readonly isText: (contentType: string) => boolean;
+  /** Whether a body with this Content-Type, from this URL, is downloaded and archived. */
+  readonly wantsBody: (contentType: string, url: string) => boolean;
   /** Whether sitemaps are read. */
   readonly sitemaps: boolean;
 }

@@ -23,13 +23,14 @@ export const namedSitemaps = async (
 export const bodyBytesMaxOf = ({ rules }: VisitParts, link: Link): number =>
   link.sitemap ? SITEMAP_BYTES_MAX : rules.bodyBytesMax;
 
-/** Text is read; a sitemap whatever its type says, for packed ones have many. */
-export const isRead = (
+/** Bodies of types that are wanted are; a sitemap whatever its type says, for packed ones have many. */
+export const isWanted = (
   { rules }: VisitParts,
   link: Link,
   { status, headers }: Pick<Answered, 'status' | 'headers'>,
 ): boolean =>
-  (link.sitemap !== undefined && status >= 200 && status < 300) || rules.isText(headers['content-type'] ?? '');
+  (link.sitemap !== undefined && status >= 200 && status < 300) ||
+  rules.wantsBody(headers['content-type'] ?? '', link.url);
 
 /** The links of a page or sitemap, sitemaps first. Null when `stop` came before the last of them. */
 export const routed = async (

@@ -32,7 +32,7 @@ import { answeredPage, outcomeOf } from './page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
 import { refusalOf } from './wanted.ts';
 import { isUnreachable, requestRobots } from './robots-request.ts';
-import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
+import { bodyBytesMaxOf, isWanted, namedSitemaps, routed } from './sitemaps.ts';
 import { asideOf, hasNoAddress, isOfOrigin, settleAside, waits } from './trouble.ts';
 import { TRIES_MAX } from '../contract/store.ts';
 
@@ -140,7 +140,7 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
   const restMs = Math.max(parts.rules.pace.delayMs, state.visit.pace.delayMs, state.robots!.crawlDelayMs ?? 0);
   const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
   const wantsBody = (status: number, headers: Readonly<Record<string, string>>): boolean =>
-    isRead(parts, link, { status, headers });
+    isWanted(parts, link, { status, headers });
   const exchange = await parts.fetch(
     {
       url: link.url,

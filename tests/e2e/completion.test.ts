@@ -90,7 +90,7 @@ test('bash counts what stands without a flag: values of flags are none, and when
   assert.deepEqual(await offered('resume', '--max-pages', '5', 'crawl-o'), ['crawl-one']);
   assert.deepEqual(await offered('resume', '--max-pages', '=', '5', 'crawl-o'), ['crawl-one']);
   assert.deepEqual(await offered('resume', '--retry-parked', 'crawl-o'), ['crawl-one']);
-  assert.deepEqual(await offered('status', 'crawl-one', ''), ['--help', '--json']);
+  assert.deepEqual(await offered('status', 'crawl-one', ''), ['--help', '--json', '--watch']);
 });
 
 test('the script registers itself with bash', async () => {
@@ -124,7 +124,7 @@ const ANSWERS: readonly (readonly [line: string, offered: readonly string[]])[] 
   ['gossamer resume --max-pages=5 crawl-o', ['crawl-one']],
   ['gossamer resume --retry-parked crawl-o', ['crawl-one']],
   // A folder may have the name of a command.
-  ['gossamer status crawl --', ['--help', '--json']],
+  ['gossamer status crawl --', ['--help', '--json', '--watch']],
 ];
 
 const assertAnswers = async (ask: Asked): Promise<void> => {

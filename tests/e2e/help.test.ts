@@ -51,7 +51,7 @@ test('a flag that a command does not show in its help is a setting, and the help
 test('help settings lists every setting with its default', async () => {
   const ran = await runBinary(['help', 'settings']);
   assertCode(ran, 0);
-  assertFits(ran.stdout, 'help settings', 66);
+  assertFits(ran.stdout, 'help settings', 80);
   for (const name of SETTING_NAMES) {
     const from = ran.stdout.indexOf(`  --${SETTINGS[name].flag}`);
     assert.ok(from >= 0, name);

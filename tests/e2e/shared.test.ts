@@ -34,6 +34,8 @@ const withServer = async (store: SharedStoreName, story: (server: SharedServer) 
   }
 };
 
+const count = (text = ''): number => Number(text.replaceAll(',', ''));
+
 const second = (stage: Stage): string => join(stage.home, 'second');
 
 const join2 = (stage: Stage, flags: Flags): Running =>
@@ -119,8 +121,16 @@ for (const store of Object.keys(SHARED_STORES) as SharedStoreName[]) {
         const log = join(stage.home, 'first.log');
         const first = stage.startCrawl({ ...flags, 'log-file': log });
         const other = await joined(stage, flags);
-        assertCode(await first.ended, 0);
-        assertCode(await other.ended, 0);
+        const ends = await Promise.all([first.ended, other.ended]);
+        for (const ended of ends) assertCode(ended, 0);
+        const status = await stage.status();
+        const own = ends.map(({ stdout }) => {
+          const [, mine, all] =
+            / ([\d,]+) pages in this run \(.*\/s\), of ([\d,]+) in the whole crawl/.exec(stdout) ?? [];
+          assert.equal(count(all), status.pages, stdout);
+          return count(mine);
+        });
+        assert.equal(own[0]! + own[1]!, status.pages, `each counts its own pages: ${own.join(' and ')}`);
         assertNoFault(stage.report());
         assert.deepEqual(
           [log, join(second(stage), 'logs', 'gossamer.log')].map(

@@ -80,7 +80,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 
 for (const [name, args] of Object.entries(COMMANDS)) {
   test(`${name} sends a terminal nothing but characters that can be seen`, async () => {
-    const ran = await runInTerminal(args);
+    const ran = await runInTerminal(args, { columns: 1_000 });
     assertCode(ran, 0);
     assertSafe(ran.stdout, name);
     assert.match(ran.stdout, /owned/, 'what is escaped is still there');

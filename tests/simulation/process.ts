@@ -216,7 +216,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
         pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
         productToken: 'gossamer',
         bodyBytesMax: 1_000_000,
-        isText: () => true,
+        wantsBody: () => true,
         sitemaps: web.plan.sitemaps === true,
       },
       fetch: async (request, signal) => {

@@ -1,12 +1,12 @@
 /** A text on one site that can be sent to its owner as it is. */
 
-import { writeDuration } from '../../lib/units.ts';
+import { plural, writeDuration } from '../../lib/units.ts';
 import type { AuditReport } from '../audit.ts';
 import type { AuditedRequest } from './requests.ts';
 import { UNCHECKED, VIOLATIONS, type UncheckedReason, type ViolationKind } from './findings.ts';
 import { SOURCES } from './judge-site.ts';
 import type { RobotsQuoted, SiteTally } from './site-tally.ts';
-import { exactly, plural, timeOf } from './words.ts';
+import { exactly, timeOf } from './words.ts';
 
 export interface LetterFrom {
   readonly email: string;

@@ -1,6 +1,7 @@
 /** The crawl that is moved, as it lies in its store: stopped, and not changed. */
 
 import { join } from 'node:path';
+import { plural } from '../../lib/units.ts';
 import { addDead } from '../../archive/dead-list.ts';
 import { openArchive } from '../../archive/files.ts';
 import { StoreFault } from '../../contract/fault.ts';
@@ -80,7 +81,7 @@ const checkFree = async (crawl: StoredCrawl, from: LookOptions): Promise<void> =
   const { leased } = await crawl.census();
   if (leased === 0) return;
   throw new StoreFault(
-    `${leased} links of the crawl "${from.crawl}" are leased by other members`,
+    `${plural(leased, 'link')} of the crawl "${from.crawl}" ${leased === 1 ? 'is' : 'are'} leased by other members`,
     'stop them; the leases of those that died end by themselves within minutes',
   );
 };

@@ -2,6 +2,7 @@
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { plural } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { checkFixed, FILES, readIdentity } from '../../folder/folder.ts';
 import { isHalfMoved } from '../../folder/finish-move.ts';
@@ -46,7 +47,11 @@ export const checkSeedFile = async (dir: string, mark: number, found: Finder): P
   }
   const lines = await countLines(path);
   if (mark > lines)
-    found.add({ kind: 'seeds', file: FILES.seeds, says: `${FILES.seeds} has ${lines} lines, but ${mark} were loaded` });
+    found.add({
+      kind: 'seeds',
+      file: FILES.seeds,
+      says: `${FILES.seeds} has ${plural(lines, 'line')}, but ${mark} ${mark === 1 ? 'was' : 'were'} loaded`,
+    });
   return lines;
 };
 

@@ -1,6 +1,6 @@
 /** What a survey of the store found, in sentences, and what a repair would do about it. */
 
-import { writeCount } from '../../lib/units.ts';
+import { plural, writeCount } from '../../lib/units.ts';
 import type { DamageKind, Finder } from './damage.ts';
 import type { Fault, Survey } from './survey.ts';
 
@@ -16,12 +16,12 @@ export const tellRows = ({ census, tally, lost, repeated }: Survey, found: Finde
   if (lost.size > 0 && tally.elsewhere.length === 0) {
     found.add({
       kind: 'link-lost',
-      says: `${writeCount(lost.size)} known ${lost.size === 1 ? 'URL is' : 'URLs are'} neither waiting nor leased, parked, held or settled`,
+      says: `${plural(lost.size, 'known URL is', 'known URLs are')} neither waiting nor leased, parked, held or settled`,
     });
   }
   if (repeated > 0)
     found.add({ kind: 'link-unseen', says: `the log of known URLs has ${writeCount(repeated)} of them twice` });
-  if (census.leased > 0) found.leave(`${writeCount(census.leased)} leased ${census.leased === 1 ? 'link' : 'links'}`);
+  if (census.leased > 0) found.leave(plural(census.leased, 'leased link'));
 };
 
 export const tellFaults = (faults: readonly Fault[], found: Finder): RowPlan => {

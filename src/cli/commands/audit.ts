@@ -3,9 +3,8 @@
 import { auditCrawl, type AuditProgress, type AuditReport } from '../../care/audit.ts';
 import { UNCHECKED, type UncheckedReason } from '../../care/audit/findings.ts';
 import { letterOf } from '../../care/audit/letter.ts';
-import { plural } from '../../care/audit/words.ts';
 import { readIdentity } from '../../folder/folder.ts';
-import { writeBytes, writeCount } from '../../lib/units.ts';
+import { plural, writeBytes, writeCount } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { canonicalize } from '../../url/canonical.ts';

@@ -1,19 +1,18 @@
 /** `gossamer explain`: why a URL was not crawled, or when it will be. */
 
-import { PAGE_TABLE } from '../../results/export/columns.ts';
 import { isOriginQueue, originOfQueue } from '../../url/origin-queue.ts';
-import { jsonLines } from '../../results/export/text.ts';
 import { explain, type Explanation } from '../../results/explain.ts';
 import { lockOwner } from '../../folder/lock.ts';
 import { TRIES_MAX } from '../../contract/store.ts';
 import type { SiteView } from '../../contract/views.ts';
-import { writeCount, writeDuration } from '../../lib/units.ts';
+import { plural, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import { wrap } from '../help.ts';
 import { print, printObject } from '../listing.ts';
-import { bold, dim } from '../terminal.ts';
+import { pageObject, siteObject, timeOf } from '../objects.ts';
+import { bold, dim, fitLine, outputColumns } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const explainCommand: Command = {
@@ -41,24 +40,16 @@ export const explainCommand: Command = {
   },
 };
 
-const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-
 const objectOf = ({ view, robots, scope, visitAt, ...rest }: Explanation): Record<string, unknown> => ({
   ...rest,
   scope,
   robots: robots && { ...robots, fetchedAt: timeOf(robots.fetchedAt) },
   visitAt: timeOf(visitAt),
-  page: view?.page ? (JSON.parse(jsonLines.line(PAGE_TABLE, view.page)) as object) : null,
+  page: view?.page ? pageObject(view.page) : null,
   queue: view?.open
     ? { ahead: view.open.ahead, tries: view.open.tries, depth: view.open.link.depth, via: view.open.link.via }
     : null,
   site: view?.site ? siteObject(view.site) : null,
-});
-
-const siteObject = ({ dueAt, next: _, leased, ...site }: SiteView): Record<string, unknown> => ({
-  ...site,
-  dueAt: timeOf(dueAt),
-  leased: leased || null,
 });
 
 const textOf = (explanation: Explanation): string => {
@@ -70,6 +61,7 @@ const textOf = (explanation: Explanation): string => {
     '',
     ...rows.map(([name, text]) =>
       wrapped(visible(text), MARGIN)
+        .map(fitLine)
         .join('\n')
         .replace(' '.repeat(MARGIN), `  ${dim(name.padEnd(MARGIN - 2))}`),
     ),
@@ -99,10 +91,10 @@ const ageOf = (at: number): string => writeDuration(Math.max(0, Date.now() - at)
 const siteWords = ({ site, state, pages, waiting, delayMs, failures }: SiteView): string =>
   [
     `${originOfQueue(site) || site}, ${state}`,
-    ...(isOriginQueue(site) ? [] : [`${writeCount(pages)} ${pages === 1 ? 'page' : 'pages'}`]),
-    `${writeCount(waiting)} ${waiting === 1 ? 'link' : 'links'} in its queue`,
+    ...(isOriginQueue(site) ? [] : [plural(pages, 'page')]),
+    `${plural(waiting, 'link')} in its queue`,
     ...(delayMs > 0 ? [`a delay of ${writeDuration(delayMs)}`] : []),
-    ...(failures > 0 ? [`${failures} ${failures === 1 ? 'failure' : 'failures'} in a row`] : []),
+    ...(failures > 0 ? [`${plural(failures, 'failure')} in a row`] : []),
   ].join(', ');
 
 const MARGIN = 12;
@@ -110,6 +102,4 @@ const MARGIN = 12;
 const COLUMNS_MAX = 100;
 
 const wrapped = (text: string, margin: number): string[] =>
-  wrap(text, Math.min(process.stdout.columns || COLUMNS_MAX, COLUMNS_MAX) - margin).map(
-    (line) => ' '.repeat(margin) + line,
-  );
+  wrap(text, Math.min(outputColumns(), COLUMNS_MAX) - margin).map((line) => ' '.repeat(margin) + line);

@@ -6,11 +6,12 @@ import { dirname, resolve } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { checkExport, EXPORT_FORMATS, exportCrawl, type Exported, type ExportFormat } from '../../results/export.ts';
 import { OutFile, type Out } from '../../results/export/out.ts';
-import { writeCount } from '../../lib/units.ts';
+import { plural, writeCount } from '../../lib/units.ts';
 import { visibleLines } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
+import { printObject } from '../listing.ts';
 import { FILTER_FLAGS, filterOf } from '../page-filter.ts';
 import { createQuietProgress } from '../quiet-progress.ts';
 import { createTerminal } from '../terminal.ts';
@@ -18,7 +19,7 @@ import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const exportCommand: Command = {
   name: 'export',
-  usage: 'export <dir> --format FORMAT [--out FILE] [--links] [flags]',
+  usage: 'export <dir> --format FORMAT [--out FILE] [--links] [--json] [flags]',
   says: 'Write settled pages, or their links, for other programs: to FILE, which is there when it is whole, or to the output; also while the crawl runs. docs/reference/export.md has the columns.',
   flags: [
     {
@@ -30,6 +31,7 @@ export const exportCommand: Command = {
     { name: 'force', says: 'replace FILE if it is there' },
     { name: 'links', says: 'the links of the pages instead, if the crawl ran with --keep-links' },
     ...FILTER_FLAGS,
+    { name: 'json', says: 'print one JSON object about the file of --out' },
   ],
   example: 'gossamer export ./crawl --format parquet --out pages.parquet',
   run: async (read) => {
@@ -42,6 +44,9 @@ export const exportCommand: Command = {
       throw new UsageError('--format parquet is for a file: give its name by --out, such as --out pages.parquet');
     if (path === undefined && read.switches.has('force'))
       throw new UsageError('--force replaces the file of --out, which is missing');
+    const isJson = read.switches.has('json');
+    if (path === undefined && isJson)
+      throw new UsageError('--json tells of the file of --out, which is missing: --format jsonl writes pages as JSON');
     return withCrawl(dir, async (crawl, identity) => {
       checkExport({ dir, identity, format, links });
       // Before there is a file that a signal could leave behind.
@@ -63,12 +68,13 @@ export const exportCommand: Command = {
           onProgress: ({ done, total }) =>
             progress.show(
               () =>
-                `exporting: ${writeCount(done)} of ${writeCount(total)} pages (${Math.floor((100 * done) / total)} %)`,
+                `exporting: ${writeCount(done)} of ${plural(total, 'page')} (${Math.floor((100 * done) / total)} %)`,
             ),
         });
         progress.release();
         file?.keep();
-        for (const line of notesOn(exported, { dir, links, path })) console.error(line);
+        if (isJson) await printObject({ file: path, format, of: links ? 'links' : 'pages', ...exported });
+        else for (const line of notesOn(exported, { dir, links, path })) console.error(line);
         return 0;
       } catch (error) {
         progress.release();
@@ -127,11 +133,11 @@ const notesOn = (
   { rows, elsewhere, cut }: Exported,
   { dir, links, path }: { dir: string; links: boolean; path: string | undefined },
 ): string[] => [
-  ...(path === undefined ? [] : [`${writeCount(rows)} ${links ? 'links' : 'pages'} in ${path}`]),
+  ...(path === undefined ? [] : [`${plural(rows, links ? 'link' : 'page')} in ${path}`]),
   ...(elsewhere > 0
     ? [
-        `the archive of ${writeCount(elsewhere)} pages is not in "${dir}": export their links from the directories of the other processes of this crawl`,
+        `the archive of ${plural(elsewhere, 'page')} is not in "${dir}": export ${elsewhere === 1 ? 'its' : 'their'} links from the directories of the other processes of this crawl`,
       ]
     : []),
-  ...(cut > 0 ? [`${writeCount(cut)} links are missing: their pages had more than is kept of one`] : []),
+  ...(cut > 0 ? [`${plural(cut, 'link is', 'links are')} missing: more than is kept of one page`] : []),
 ];

@@ -2,13 +2,15 @@
 
 import { migrateCrawl, type Migrated, type MoveProgress, type Side } from '../../care/migrate.ts';
 import { SHARDS_MAX } from '../../care/migrate/places.ts';
-import { writeBytes, writeCount } from '../../lib/units.ts';
+import { plural, writeBytes, writeCount } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { SETTINGS } from '../../model/settings.ts';
 import type { Command, ExitCode } from '../command.ts';
 import type { Read } from '../flags.ts';
+import { print, printObject } from '../listing.ts';
+import { censusObject } from '../progress.ts';
 import { bold, createTerminal, dim, type Terminal } from '../terminal.ts';
 import { crawlDirOf } from './dir.ts';
 
@@ -20,7 +22,7 @@ const DRAW_MS = 200;
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  usage: 'migrate <dir> --to WHERE [--from WHERE] [--name NAME] [--shards N]',
+  usage: 'migrate <dir> --to WHERE [--from WHERE] [--name NAME] [--shards N] [--json]',
   says:
     'Move a stopped crawl to another store, or to another number of shards: every link, page, site and clock. The crawl stays where it is until ' +
     'the copy is whole, so a move that was interrupted is simply run again. The archive stays in <dir>; passwords can be in GOSSAMER_STORE (from) and GOSSAMER_STORE_TO.',
@@ -37,10 +39,12 @@ export const migrateCommand: Command = {
       value: 'N',
       says: `slices that the sites are dealt into, 1 to ${SHARDS_MAX} (default: as it has now)`,
     },
+    { name: 'json', says: 'print one JSON object' },
   ],
   example: 'gossamer migrate ./crawl --to redis://127.0.0.1 && gossamer resume ./crawl',
   run: async (read) => {
     const dir = crawlDirOf(read);
+    const isJson = read.switches.has('json');
     const terminal = createTerminal();
     const stopping = new AbortController();
     // A second one need not wait: a move can be killed at any moment.
@@ -54,11 +58,11 @@ export const migrateCommand: Command = {
         name: flagValue(read, SETTINGS.name.flag),
         shards: shardsOf(read),
         say: (text) => terminal.warn(visible(text)),
-        onProgress: showProgress(terminal),
+        onProgress: showProgress({ ...terminal, isLive: terminal.isLive && !isJson }),
         stop: stopping.signal,
       });
       terminal.draw([]);
-      console.log(linesOf(dir, migrated).join('\n'));
+      await (isJson ? printObject(objectOf(dir, migrated)) : print(linesOf(dir, migrated).join('\n')));
       return (migrated.kind === 'stopped' ? 3 : 0) satisfies ExitCode;
     } finally {
       terminal.release();
@@ -96,7 +100,7 @@ const lineOf = ({ phase, links, linksTotal, pages, pagesTotal }: MoveProgress, e
   const total = linksTotal + pagesTotal;
   const rate = ((links + pages) * 1_000) / elapsedMs;
   return (
-    `moved ${writeCount(links)} of ${writeCount(linksTotal)} waiting links, ${writeCount(pages)} of ${writeCount(pagesTotal)} pages` +
+    `moved ${writeCount(links)} of ${plural(linksTotal, 'waiting link')}, ${writeCount(pages)} of ${plural(pagesTotal, 'page')}` +
     `${total > 0 ? ` (${Math.floor((100 * (links + pages)) / total)} %)` : ''}, ${writeCount(rate)}/s`
   );
 };
@@ -123,8 +127,20 @@ const linesOf = (dir: string, migrated: Migrated): string[] => {
   }
 };
 
+const objectOf = (dir: string, migrated: Migrated): object =>
+  migrated.kind === 'moved'
+    ? { dir, ...migrated, from: sideObject(migrated.from), to: sideObject(migrated.to) }
+    : { dir, ...migrated };
+
+const sideObject = ({ store, name, shards, census }: Side): object => ({
+  store,
+  name,
+  shards,
+  ...censusObject(census),
+});
+
 const placeOf = ({ store, name, shards }: Side): string =>
-  `${visible(store)}${store.includes('://') ? ` as "${visible(name)}"` : ''}, ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
+  `${visible(store)}${store.includes('://') ? ` as "${visible(name)}"` : ''}, ${plural(shards, 'shard')}`;
 
 const leftLines = (left: readonly string[]): string[] =>
   left.map((path) => `  ${visible(path)} is what it was before: delete it when you do not need it`);

@@ -3,25 +3,31 @@
 import { allPages } from '../../results/all-pages.ts';
 import { PAGE_TABLE } from '../../results/export/columns.ts';
 import { csv, jsonLines } from '../../results/export/text.ts';
+import { cutToWidth, widthOf } from '../../lib/text-width.ts';
 import { visible } from '../../lib/visible.ts';
 import { isArchived, type PageRow } from '../../model/page.ts';
 import type { Command } from '../command.ts';
-import { printForeign, printText, readFormat, type Format } from '../listing.ts';
+import { JSON_LINES_FLAG, printForeign, printText, readFormat, type Format } from '../listing.ts';
 import { FILTER_FLAGS, filterOf } from '../page-filter.ts';
+import { fitLine, outputColumns } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const pagesCommand: Command = {
   name: 'pages',
   usage: 'pages <dir> [flags]',
   says: 'List settled pages in the order they were settled: URL, outcome, status, time, type, bytes, title, redirect target, place in the WARC.',
-  flags: [...FILTER_FLAGS, { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' }],
+  flags: [
+    ...FILTER_FLAGS,
+    { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' },
+    JSON_LINES_FLAG,
+  ],
   example: 'gossamer pages ./crawl --status 404 --format csv > missing.csv',
   run: async (read) => {
     const dir = crawlDirOf(read);
     const format = readFormat(read);
     const filter = filterOf(read);
     return withCrawl(dir, async (crawl) => {
-      await printText(HEADS[format]);
+      await printText(HEADS[format]());
       for await (const page of allPages(crawl, filter)) await printForeign(WRITERS[format](page));
       return 0;
     });
@@ -29,11 +35,23 @@ export const pagesCommand: Command = {
 };
 
 const TIME_CHARS = 19;
+const TITLES = 'status outcome          time                    bytes  url  (title, redirect, place)';
 
-const HEADS: Readonly<Record<Format, string>> = {
-  table: 'status outcome          time                    bytes  url  (title, redirect, place)\n',
-  csv: csv.head(PAGE_TABLE),
-  jsonl: '',
+/** A URL is not cut below this, however narrow the terminal is. */
+const URL_COLUMNS_LEAST = 24;
+const GAP = '  ';
+
+/** On a terminal the URL gives way first, in its middle: both its ends tell pages apart. */
+const tableLine = ([first, url, more]: readonly [string, string, string]): string => {
+  const others = widthOf(first) + widthOf(more) + 2 * GAP.length;
+  const urlColumns = Math.max(URL_COLUMNS_LEAST, outputColumns() - others);
+  return `${fitLine([first, cutToWidth(url, urlColumns, 'middle'), more].join(GAP))}\n`;
+};
+
+const HEADS: Readonly<Record<Format, () => string>> = {
+  table: () => `${fitLine(TITLES)}\n`,
+  csv: () => csv.head(PAGE_TABLE),
+  jsonl: () => '',
 };
 
 const WRITERS: Readonly<Record<Format, (page: PageRow) => string>> = {
@@ -48,6 +66,7 @@ const WRITERS: Readonly<Record<Format, (page: PageRow) => string>> = {
     ]
       .filter(Boolean)
       .join('  ');
-    return `${String(page.status ?? '-').padEnd(6)} ${page.outcome.padEnd(16)} ${new Date(page.time).toISOString().slice(0, TIME_CHARS)} ${String(page.bytes).padStart(9)}  ${visible(page.url)}  ${visible(more)}\n`;
+    const first = `${String(page.status ?? '-').padEnd(6)} ${page.outcome.padEnd(16)} ${new Date(page.time).toISOString().slice(0, TIME_CHARS)} ${String(page.bytes).padStart(9)}`;
+    return tableLine([first, visible(page.url), visible(more)]);
   },
 };

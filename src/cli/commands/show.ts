@@ -1,7 +1,7 @@
 /** `gossamer show`: what is known of one URL, and what was archived of it. */
 
 import { readArchived } from '../../results/archived.ts';
-import { writeBytes, writeDuration } from '../../lib/units.ts';
+import { plural, writeBytes, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { isArchived, type WarcPlace, type PageRow } from '../../model/page.ts';
@@ -9,18 +9,20 @@ import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import type { LinkView } from '../../contract/views.ts';
 import type { Command } from '../command.ts';
-import { print, printForeign } from '../listing.ts';
+import { print, printForeign, printObject } from '../listing.ts';
+import { pageObject, siteObject } from '../objects.ts';
 import { bold } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
 export const showCommand: Command = {
   name: 'show',
-  usage: 'show <dir> <url> [--text | --html | --headers]',
+  usage: 'show <dir> <url> [--text | --html | --headers] [--json]',
   says: 'Show what is known of one URL, or print what was archived of it.',
   flags: [
     { name: 'text', says: 'print its text' },
     { name: 'html', says: 'print its body, decoded' },
     { name: 'headers', says: 'print the request and the head of the response' },
+    { name: 'json', says: 'print one JSON object: what is known of it, and what else is asked for' },
   ],
   example: 'gossamer show ./crawl https://example.org/ --text',
   run: async (read) => {
@@ -39,15 +41,23 @@ export const showCommand: Command = {
       const views = await Promise.all(addresses.map(({ url }) => crawl.link(url, site)));
       const pages = views.map((view) => view.page);
       const page = pages.find(isFetched) ?? pages.find((one) => one !== null);
+      const isJson = read.switches.has('json');
       if (!page) {
-        const { says, isKnown } = unsettled(views[0]!, first.url, site);
-        await print(visible(says));
+        const view = views[0]!;
+        const { says, isKnown } = unsettled(view, first.url, site);
+        await (isJson ? printObject(objectOf(first.url, view)) : print(visible(says)));
         return isKnown ? 0 : 1;
       }
+      const view = views.find((one) => one.page === page)!;
       const wanted = (['text', 'html', 'headers'] as const).filter((name) => read.switches.has(name));
-      if (wanted.length === 0) await print(describe(page));
+      if (wanted.length === 0) await (isJson ? printObject(objectOf(page.url, view)) : print(describe(page)));
       else if (!isArchived(page))
         throw new UsageError(`nothing was archived of ${page.url}: its outcome is ${page.outcome}${kept}`);
+      else if (isJson)
+        await printObject({
+          ...objectOf(page.url, view),
+          ...Object.fromEntries(wanted.map((name) => [name, partOf(dir, page, name)])),
+        });
       else {
         for (const name of wanted) {
           const text = archived(dir, page, name);
@@ -108,13 +118,32 @@ const unsettled = ({ site, state }: LinkView, url: string, name: string): { says
     };
   if (state === 'unknown')
     return {
-      says: `${url} is not known; its site ${name} is, with ${site.pages} pages and ${site.waiting} links`,
+      says: `${url} is not known; its site ${name} is, with ${plural(site.pages, 'page')} and ${plural(site.waiting, 'link')}`,
       isKnown: false,
     };
   const when =
     site.dueAt > Date.now() ? `may be visited in ${writeDuration(site.dueAt - Date.now())}` : 'may be visited now';
-  return { says: `${url} is ${state}; its site ${name} has ${site.waiting} links and ${when}`, isKnown: true };
+  return {
+    says: `${url} is ${state}; its site ${name} has ${plural(site.waiting, 'link')} and ${when}`,
+    isKnown: true,
+  };
 };
+
+const objectOf = (url: string, { state, page, site }: LinkView): object => ({
+  url,
+  state,
+  page: page && pageObject(page),
+  site: site && siteObject(site),
+});
+
+/** For a program, the heads of the request and of the response are two texts. */
+const partOf = (dir: string, place: WarcPlace, what: 'text' | 'html' | 'headers'): string | object =>
+  what === 'headers' ? headsOf(dir, place) : readArchived(dir, place, what);
+
+const headsOf = (dir: string, place: WarcPlace): { response: string; request: string } => ({
+  response: readArchived(dir, place, 'answerHead'),
+  request: readArchived(dir, place, 'requestHead'),
+});
 
 const archived = (dir: string, place: WarcPlace, what: 'text' | 'html' | 'headers'): string => {
   switch (what) {
@@ -123,7 +152,7 @@ const archived = (dir: string, place: WarcPlace, what: 'text' | 'html' | 'header
     case 'html':
       return readArchived(dir, place, 'html');
     case 'headers':
-      return readArchived(dir, place, 'answerHead') + readArchived(dir, place, 'requestHead');
+      return Object.values(headsOf(dir, place)).join('');
     default:
       return what satisfies never;
   }

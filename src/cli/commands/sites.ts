@@ -5,15 +5,16 @@ import { SITES_SORTED_MAX, SITE_SORTS, type SiteQuery, type SiteSort } from '../
 import type { StoredCrawl } from '../../contract/stored-crawl.ts';
 import type { Column } from '../../results/export/columns.ts';
 import { csv, jsonLines } from '../../results/export/text.ts';
-import { writeCount, writeDuration } from '../../lib/units.ts';
+import { cutToWidth, padToWidth, widthOf } from '../../lib/text-width.ts';
+import { plural, writeCount, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { isOriginQueue, originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
-import { print, printForeign, printText, readCount, readFormat, type Format } from '../listing.ts';
+import { JSON_LINES_FLAG, print, printForeign, printText, readCount, readFormat, type Format } from '../listing.ts';
 import { siteRows, type SiteRow } from '../site-rows.ts';
-import { bold, dim } from '../terminal.ts';
+import { bold, dim, fitLine, outputColumns } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
 /** What a table, and a sorted list, shows when no --limit is given. */
@@ -33,6 +34,7 @@ export const sitesCommand: Command = {
     },
     { name: 'limit', value: 'N', says: `at most N sites (default ${SHOWN}; in jsonl and csv without --sort all)` },
     { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' },
+    JSON_LINES_FLAG,
   ],
   example: 'gossamer sites ./crawl --sort failures --limit 20',
   run: async (read) => {
@@ -95,11 +97,10 @@ const closing = ({ search, sort, limit }: SiteQuery, { sites: listed, origins }:
   if (known === 0 && origins === 0)
     return search === undefined ? 'no site is known yet' : `no site has "${search}" in its name`;
   const order = sort === undefined ? '' : `, ${SITE_SORTS[sort]}`;
-  const troubled =
-    origins === 0 ? '' : ` and ${writeCount(origins)} ${origins === 1 ? 'origin' : 'origins'} in trouble`;
-  if (known <= listed) return dim(`${writeCount(listed)} ${listed === 1 ? 'site' : 'sites'}${troubled}${such}${order}`);
+  const troubled = origins === 0 ? '' : ` and ${plural(origins, 'origin')} in trouble`;
+  if (known <= listed) return dim(`${plural(listed, 'site')}${troubled}${such}${order}`);
   return dim(
-    `${writeCount(listed)} of ${writeCount(known)} sites${troubled}${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`,
+    `${writeCount(listed)} of ${plural(known, 'site')}${troubled}${such}${order}; ${writeCount(known - listed)} more with a --limit above ${limit ?? 0}`,
   );
 };
 
@@ -140,7 +141,7 @@ const TABLE: readonly [title: string, text: (row: SiteRow) => string, side: 'lef
 ];
 const GAP = '  ';
 /** A name is not cut below this, however narrow the terminal is. */
-const NAME_CHARS_LEAST = 16;
+const NAME_COLUMNS_LEAST = 16;
 
 const printTable = async (crawl: StoredCrawl, query: SiteQuery): Promise<Listed> => {
   const rows: string[][] = [];
@@ -151,25 +152,25 @@ const printTable = async (crawl: StoredCrawl, query: SiteQuery): Promise<Listed>
   }
   if (rows.length === 0) return listed;
   const widths = TABLE.map(([title], i) =>
-    rows.reduce((width, texts) => Math.max(width, texts[i]!.length), title.length),
+    rows.reduce((width, texts) => Math.max(width, widthOf(texts[i]!)), title.length),
   );
   const others = widths.slice(1).reduce((sum, width) => sum + GAP.length + width, 0);
-  const columns = process.stdout.columns ?? Infinity; // a file is as wide as it must be
-  widths[0] = Math.min(widths[0]!, Math.max(NAME_CHARS_LEAST, columns - others));
+  widths[0] = Math.min(widths[0]!, Math.max(NAME_COLUMNS_LEAST, outputColumns() - others));
   const line = (texts: readonly string[]): string =>
     texts
-      .map((text, i) =>
-        TABLE[i]![2] === 'left' ? fit(text, widths[i]!).padEnd(widths[i]!) : text.padStart(widths[i]!),
-      )
+      .map((text, i) => {
+        const [, , side] = TABLE[i]!;
+        // The end of a name says more than its beginning.
+        return side === 'left'
+          ? padToWidth(cutToWidth(text, widths[i]!, 'start'), widths[i]!)
+          : text.padStart(widths[i]!);
+      })
       .join(GAP)
       .trimEnd();
-  await print(bold(line(TABLE.map(([title]) => title))));
-  for (const texts of rows) await print(line(texts));
+  await print(bold(fitLine(line(TABLE.map(([title]) => title)))));
+  for (const texts of rows) await print(fitLine(line(texts)));
   return listed;
 };
-
-/** The end of a name says more than its beginning. */
-const fit = (text: string, width: number): string => (text.length <= width ? text : `…${text.slice(1 - width)}`);
 
 const timeOf = (at: number | null | undefined): number | null => at ?? null;
 const nextVisitTime = ({ view }: SiteRow): number | null => (view.state === 'waiting' ? view.dueAt : null);

@@ -1,7 +1,7 @@
 /** `gossamer verify`: do the parts of a crawl agree, and can what is damaged be put right? */
 
 import { verifyCrawl, type Found, type VerifyProgress, type VerifyReport } from '../../care/verify.ts';
-import { writeBytes, writeCount } from '../../lib/units.ts';
+import { plural, writeBytes, writeCount } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import type { Command } from '../command.ts';
 import { print, printObject } from '../listing.ts';
@@ -49,7 +49,7 @@ const showProgress = (isJson: boolean): { show: (progress: VerifyProgress) => vo
 };
 
 const lineOf = ({ phase, done, total, unit }: VerifyProgress): string => {
-  const write = (n: number): string => (unit === 'bytes' ? writeBytes(n) : `${writeCount(n)} links`);
+  const write = (n: number): string => (unit === 'bytes' ? writeBytes(n) : plural(n, 'link'));
   if (phase === 'store') return `checking the store (${write(total)})`;
   if (phase === 'repair') return `repairing: ${write(done)} counted`;
   return `checking ${phase === 'links' ? 'the links' : 'the archive'}: ${write(done)} of ${write(total)}${total > 0 ? ` (${Math.floor((100 * done) / total)} %)` : ''}`;
@@ -85,8 +85,6 @@ const summaryOf = ({ figures, found, after }: VerifyReport): string => {
     `${plural(links, 'link')} on ${plural(sites, 'site')}: ${verdict}`
   );
 };
-
-const plural = (n: number, noun: string): string => `${writeCount(n)} ${noun}${n === 1 ? '' : 's'}`;
 
 const nextStep = (dir: string, { found, after }: VerifyReport, asked: boolean): string[] => {
   if (after && after.count === 0) return [`fetch again what was lost: gossamer resume ${dir}`];

@@ -1,12 +1,13 @@
 /** `gossamer world`: serves the small web, for trying things out. */
 
 import { writeFileSync } from 'node:fs';
-import { writeCount } from '../../lib/units.ts';
+import { plural } from '../../lib/units.ts';
 import { UsageError } from '../../model/read-settings.ts';
 import { demoPlan } from '../../world/presets.ts';
 import { createWorld } from '../../world/world.ts';
-import { serveWorld } from '../../world/serve.ts';
+import { serveWorld, type ServedWorld } from '../../world/serve.ts';
 import type { Command } from '../command.ts';
+import { printObject } from '../listing.ts';
 import { bold, dim } from '../terminal.ts';
 
 export const worldCommand: Command = {
@@ -21,6 +22,7 @@ export const worldCommand: Command = {
     { name: 'http-port', value: 'N', says: 'default: any that is free' },
     { name: 'https-port', value: 'N', says: 'default: any that is free' },
     { name: 'seed-file', value: 'FILE', says: 'write the seeds of this web to FILE' },
+    { name: 'json', says: 'print one JSON object when it is served' },
   ],
   example: 'gossamer world --seed-file seeds.txt',
   run: async ({ values, switches, words }) => {
@@ -47,17 +49,31 @@ export const worldCommand: Command = {
     const seeds = world.seeds();
     const file = values.get('seed-file')?.[0];
     if (file !== undefined) writeFileSync(file, seeds.map((seed) => `${seed}\n`).join(''));
+    if (switches.has('json')) {
+      await printObject({
+        sites: world.sites.length,
+        seeds: seeds.length,
+        firstSeed: seeds[0] ?? null,
+        seedFile: file ?? null,
+        connectTo: served.connectTo,
+      });
+      return untilSignal(served);
+    }
     const flags = served.connectTo.map((rule) => `--connect-to '${rule}'`).join(' ');
-    console.log(`${bold('A small web')} of ${writeCount(world.sites.length)} sites is served on this machine.`);
+    console.log(`${bold('A small web')} of ${plural(world.sites.length, 'site')} is served on this machine.`);
     console.log(
       `${dim('crawl it with')}\n  gossamer crawl ${file ?? ''}${file === undefined ? `--url ${seeds[0]}` : ''} --email you@example.org --delay 200ms ${flags}`,
     );
     console.log(dim('Ctrl-C ends it'));
-    await new Promise<void>((resolve) => {
-      process.once('SIGINT', () => resolve());
-      process.once('SIGTERM', () => resolve());
-    });
-    await served.close();
-    return 0;
+    return untilSignal(served);
   },
+};
+
+const untilSignal = async (served: ServedWorld): Promise<number> => {
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
+  await served.close();
+  return 0;
 };

@@ -1,7 +1,7 @@
 /** The sentence that answers why a link was not crawled, or when it will be, or that it was. */
 
 import type { LinkView, OpenLink, SiteView } from '../../contract/views.ts';
-import { writeCount, writeDuration } from '../../lib/units.ts';
+import { plural, writeCount, writeDuration } from '../../lib/units.ts';
 import { FAILURES, type FailureCause } from '../../model/exchange.ts';
 import { ANSWERED_OUTCOMES, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import type { PageRow } from '../../model/page.ts';
@@ -33,7 +33,7 @@ const settledAnswer = (page: PageRow, { origin, scope }: Found): string => {
     case 'redirected':
       return `It was visited ${on}: the server answered ${status} and leads to ${page.redirect}, which is a link of its own.`;
     case 'body-skipped':
-      return `It was visited ${on}, but the response is not text (${page.content_type || 'no type'}): only its head was kept.`;
+      return `It was visited ${on}, but --types does not name what came (${page.content_type || 'no type'}): only its head was kept.`;
     case 'client-error':
     case 'odd-status':
       return `It was visited ${on}, but the server answered ${status}.`;
@@ -63,12 +63,12 @@ const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
     case 'parked':
       return parkedAnswer(found);
     case 'held':
-      return `It is held: its site ${site.site} has ${writeCount(site.pages)} ${site.pages === 1 ? 'page' : 'pages'}, and --max-pages-per-site is ${settings.maxPagesPerSite ?? 'lifted'}.`;
+      return `It is held: its site ${site.site} has ${plural(site.pages, 'page')}, and --max-pages-per-site is ${settings.maxPagesPerSite ?? 'lifted'}.`;
     case 'max-pages':
       return `It waits, but the crawl has all the pages it may have: --max-pages is ${writeCount(settings.maxPages ?? 0)}.`;
     case 'in-trouble':
       return found.trouble
-        ? `${waits} ${found.origin}, which failed ${inARow(found.trouble.failures)}, is asked again ${inTime(found.trouble.expiresAt, found)}; at ${settings.parkAfter} failures it is parked.`
+        ? `${waits} ${found.origin}, which failed ${inARow(found.trouble.failures)}, is asked again ${inTime(found.trouble.expiresAt, found)}; at ${plural(settings.parkAfter, 'failure')} it is parked.`
         : `${waits} its site ${site.site}, where pages failed ${inARow(site.failures)}, is visited again ${inTime(site.dueAt, found)}. ${placeOf(open)}.`;
     case 'waiting':
       return (
@@ -98,9 +98,7 @@ const hopeless = (state: LinkView['state']): string =>
   state === 'waiting' ? 'It waits, but will not be crawled' : `It is ${state}, and will not be crawled in any case`;
 
 const placeOf = ({ ahead }: OpenLink): string =>
-  ahead === 0
-    ? 'It is the next in the queue'
-    : `${writeCount(ahead)} ${ahead === 1 ? 'link is' : 'links are'} before it`;
+  ahead === 0 ? 'It is the next in the queue' : `${plural(ahead, 'link is', 'links are')} before it`;
 
 /** A site that was never visited has no delay of its own yet. */
 const delayOf = (site: SiteView, settings: Settings): number => Math.max(site.delayMs, settings.delayMs);
@@ -122,5 +120,5 @@ const inTime = (at: number, { now, running }: Pick<Found, 'now' | 'running'>): s
 const inARow = (n: number): string => (n === 1 ? 'once' : `${n} times in a row`);
 const turnOf = (ms: number, running: boolean): string =>
   running ? `in about ${writeDuration(ms)}` : `about ${writeDuration(ms)} later`;
-const triesOf = (n: number): string => (n === 1 ? '1 try' : `${n} tries`);
+const triesOf = (n: number): string => plural(n, 'try', 'tries');
 const nth = (n: number): string => ['first', 'second', 'third'][n - 1] ?? `${n}th`;

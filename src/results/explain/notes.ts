@@ -2,7 +2,7 @@
 
 import { TRIES_MAX } from '../../contract/store.ts';
 import { shellWord } from '../../lib/shell-word.ts';
-import { writeCount } from '../../lib/units.ts';
+import { plural, writeCount } from '../../lib/units.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { siteOf } from '../../url/site.ts';
 import { causeOf, timeOf } from './answer.ts';
@@ -60,25 +60,27 @@ const unknownNotes = async ({ view, settings, scope, crawl }: Found): Promise<st
   if (!site) notes.push('nothing of its site is known either');
   else if (lookedAt < site.waiting)
     notes.push(
-      `the queue of its site was searched for ${writeCount(lookedAt)} of ${writeCount(site.waiting)} links only`,
+      `the queue of its site was searched for ${writeCount(lookedAt)} of ${plural(site.waiting, 'link')} only`,
     );
   if (scope) return notes;
   if (site && settings.maxWaitingPerSite != null && site.waiting >= settings.maxWaitingPerSite) {
     notes.push(
-      `its site has ${writeCount(site.waiting)} links waiting, all that --max-waiting-per-site allows: links found now are forgotten, and may come again`,
+      `its site has ${plural(site.waiting, 'link')} waiting, all that --max-waiting-per-site allows: links found now are forgotten, and may come again`,
     );
   }
   if (settings.maxDepth !== null)
-    notes.push(`a link more than ${settings.maxDepth} steps from a seed is not taken (--max-depth)`);
+    notes.push(`a link more than ${plural(settings.maxDepth, 'step')} from a seed is not taken (--max-depth)`);
   if (settings.hooks) notes.push(`accept of ${settings.hooks} may have refused it`);
   if (site?.state === 'held' && site.waiting > 0) {
     notes.push(
-      `its site is held, so ${writeCount(site.waiting)} of its links are not visited for now, and one of those pages may link to it`,
+      `its site is held, so ${plural(site.waiting, 'of its links is', 'of its links are')} not visited for now, and one of those pages may link to it`,
     );
   }
   const { waiting } = await crawl.census();
   if (waiting > 0)
-    notes.push(`${writeCount(waiting)} links still wait in this crawl, and one of those pages may link to it`);
+    notes.push(
+      `${plural(waiting, 'link still waits', 'links still wait')} in this crawl, and one of those pages may link to it`,
+    );
   return notes;
 };
 

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoredCrawl } from '../../contract/stored-crawl.ts';
+import { bodyTypesOf, TEXT_KINDS } from '../../model/body-types.ts';
 import type { Link } from '../../model/link.ts';
 import { portComplaint } from '../../model/blocked-ports.ts';
 import { SCOPE_REFUSALS, type ScopeRefusal } from '../../model/outcome.ts';
@@ -39,6 +40,7 @@ export const scopeNow = async (question: ScopeQuestion): Promise<ScopeAnswer | n
     excluded: excludedSites(dir),
     exclude: createPatterns(settings.exclude ?? []),
     include: createPatterns(settings.include ?? []),
+    wantsEnding: bodyTypesOf(settings.types ?? TEXT_KINDS).wantsEnding,
   });
   const refusal = judgeLink(scope, address, link);
   return refusal && { refusal, says: saysOf(refusal, question) };

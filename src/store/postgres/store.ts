@@ -1,5 +1,6 @@
 /** The store in PostgreSQL: processes share it, each with an archive of its own. */
 
+import { plural } from '../../lib/units.ts';
 import { StoreFault } from '../../contract/fault.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import type { OpenedStore, StoreOptions } from '../options.ts';
@@ -32,7 +33,7 @@ export const openPostgresStore = async (options: StoreOptions): Promise<OpenedSt
     // A crawl that was made with another number of shards lies elsewhere than this process would look.
     if (there !== shards)
       throw new StoreFault(
-        `the crawl "${crawl}" in PostgreSQL has ${there} shards, not ${shards}`,
+        `the crawl "${crawl}" in PostgreSQL has ${plural(Number(there), 'shard')}, not ${shards}`,
         'give the number that it was created with, or use gossamer migrate --shards',
       );
     return storeOf(await enter(server, options));

@@ -1,5 +1,6 @@
 /** What a crawl says of itself: which program may open it, whether it is whole, and where its waiting links lie. */
 
+import { plural } from '../../lib/units.ts';
 import { StoreFault } from '../../contract/fault.ts';
 import { layoutFault } from '../layouts.ts';
 import type { StorePlace } from '../options.ts';
@@ -44,7 +45,7 @@ export const beginCrawl = async (wire: Wire, place: StorePlace): Promise<void> =
   const [[, shards, , lie, owner]] = await begin(wire, place, [frontier]);
   if (Number(shards) !== place.shards)
     throw new StoreFault(
-      `the crawl "${crawl}" in Redis has ${shards} shards, not ${place.shards}`,
+      `the crawl "${crawl}" in Redis has ${plural(Number(shards), 'shard')}, not ${place.shards}`,
       'use `gossamer migrate` to change that',
     );
   const links = `the waiting links of the crawl "${crawl}" lie in`;

@@ -8,7 +8,7 @@
 import { StoreFault } from '../../contract/fault.ts';
 import type { Found } from '../../contract/walk.ts';
 import { createFingerprintTable, type FingerprintTable } from '../../lib/fingerprint-table.ts';
-import { writeCount } from '../../lib/units.ts';
+import { plural, writeCount } from '../../lib/units.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
 import { shardOf } from '../../url/shard.ts';
 import { urlKey } from '../page-row.ts';
@@ -53,7 +53,6 @@ export const damageOf = (error: unknown): Wrong => {
 };
 
 /** `2 known URLs`. */
-const some = (n: number, one: string): string => `${writeCount(n)} ${one}${n === 1 ? '' : 's'}`;
 
 async function* keysWrong(connection: Connection, shards: number): Sentences {
   const looked: Looked = { keys: createFingerprintTable(), sets: [] };
@@ -112,7 +111,7 @@ async function* sitesWrong({ wire, keys }: Connection, shard: number, looked: Lo
   )) as number[];
   for (const [i, [name, are]] of Object.entries(inSets).entries())
     if (sizes[i] !== are)
-      yield `shard ${shard} has ${some(sizes[i]!, 'site')} in "${name}", but ${writeCount(are)} belong there`;
+      yield `shard ${shard} has ${plural(sizes[i]!, 'site')} in "${name}", but ${writeCount(are)} belong there`;
 }
 
 function* siteWrong([site, stateText, dueAt, lease, due, leaseEnds, parked, held]: IndexRow) {
@@ -157,10 +156,10 @@ async function* setsWrong(connection: Connection, shard: number, looked: Looked)
     known += prints.length;
     misplaced += prints.filter((print) => setOf(print, sets) !== number).length;
   }
-  if (misplaced > 0) yield `shard ${shard} has ${some(misplaced, 'known URL')} in the wrong set, where nobody looks`;
+  if (misplaced > 0) yield `shard ${shard} has ${plural(misplaced, 'known URL')} in the wrong set, where nobody looks`;
   const [said] = (await connection.wire.read(shard, ['HGET', 'count', 'seen'])) as [string | null];
   if (known !== Number(said))
-    yield `shard ${shard} counts ${some(Number(said), 'known URL')}, but has ${writeCount(known)}`;
+    yield `shard ${shard} counts ${plural(Number(said), 'known URL')}, but has ${writeCount(known)}`;
 }
 
 /** As steps decide it: by the last nine digits. A short negative number keeps its sign there, and is counted around. */

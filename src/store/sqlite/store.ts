@@ -1,5 +1,6 @@
 /** The embedded store: one SQLite database, written by the one thread that opens it. */
 
+import { plural } from '../../lib/units.ts';
 import type { Archive } from '../../archive/archive.ts';
 import { StoreFault } from '../../contract/fault.ts';
 import { anchorNow, createClock, type Anchor, type Clock } from '../../lib/clock.ts';
@@ -142,7 +143,7 @@ const open = ({ path, shards: wanted, clock, archive }: SqliteOptions): { sessio
     const shards = shardsIn(db);
     if (wanted !== undefined && shards !== wanted) {
       throw new StoreFault(
-        `the store "${path}" has ${shards} shards, but crawl.json says ${wanted}`,
+        `the store "${path}" has ${plural(Number(shards), 'shard')}, but crawl.json says ${wanted}`,
         'restore crawl.json from a copy; "gossamer migrate" changes the number',
       );
     }

@@ -1,7 +1,7 @@
 /** Reads queues whose links lie in files, for those who only look. */
 
 import { StoreFault } from '../../../contract/fault.ts';
-import { writeCount } from '../../../lib/units.ts';
+import { plural, writeCount } from '../../../lib/units.ts';
 import type { Waiting } from '../../../model/waiting.ts';
 import { FRONTIER_DIR, pathOf } from '../../files.ts';
 import type { StorePlace } from '../../options.ts';
@@ -50,7 +50,7 @@ async function* filesWrong(wire: Wire, shards: number): AsyncGenerator<string, v
     for (const file of new Set([...counted.keys(), ...referred.keys()])) {
       const [says, is] = [counted.get(file) ?? 0, referred.get(file) ?? 0];
       if (says !== is)
-        yield `shard ${shard} counts ${writeCount(says)} links of file ${file}, but refers to ${writeCount(is)}`;
+        yield `shard ${shard} counts ${plural(says, 'link')} of file ${file}, but refers to ${writeCount(is)}`;
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import { existsSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { plural } from '../../../lib/units.ts';
 import { StoreFault } from '../../../contract/fault.ts';
 import { everyShard, pairs, reading, type Step, type Wire } from '../wire.ts';
 import type { FilesLimits } from './limits.ts';
@@ -35,7 +36,7 @@ export const openFiles = async (parts: FilesParts): Promise<FilesSession> => {
   const missing = [...links.keys()].find((file) => !there(folder).includes(file));
   if (missing !== undefined) {
     throw new StoreFault(
-      `"${join(folder, fileName(missing))}" is missing, and ${links.get(missing)} links wait in it`,
+      `"${join(folder, fileName(missing))}" is missing, and ${plural(links.get(missing)!, 'link waits', 'links wait')} in it`,
       'restore that directory to the state that it had together with Redis',
     );
   }
