@@ -6,7 +6,7 @@ import { BODY_KINDS, bodyTypesOf, endingsOf, firstNotText, TEXT_KINDS } from '..
 import { completeSettings, readSetting, UsageError } from '../src/model/read-settings.ts';
 import { isText } from '../src/parse/page.ts';
 import { canonicalize } from '../src/url/canonical.ts';
-import { createScope } from '../src/url/scope.ts';
+import { createScope, NO_RULES } from '../src/url/scope.ts';
 
 const wants = (names: string, type: string, ending = ''): boolean => bodyTypesOf(names.split(',')).wants(type, ending);
 
@@ -53,7 +53,7 @@ describe('links to files are followed where their kind is wanted', () => {
     const address = canonicalize(url);
     assert.ok(typeof address === 'object');
     const { wantsEnding } = bodyTypesOf(names.split(','));
-    return createScope({ depthMax: null, seeded: null, excluded: null, wantsEnding }).judge(address, 'a.example', 0);
+    return createScope({ ...NO_RULES, wantsEnding }).judge(address, 'a.example', 0);
   };
   for (const [names, followed, refused] of [
     ['html', '/a', '/a.pdf'],
