@@ -11,7 +11,8 @@ import { COLUMN_KINDS, LINK_COLUMNS, PAGE_TABLE, type Column } from '../src/resu
 import { OPEN_REASONS } from '../src/results/explain/reasons.ts';
 import { FAILURES } from '../src/model/exchange.ts';
 import { ANSWERED_OUTCOMES, HOOK_REFUSALS, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../src/model/outcome.ts';
-import { SETTING_NAMES, SETTINGS } from '../src/model/settings.ts';
+import { hasFlag, SETTING_NAMES, SETTINGS } from '../src/model/settings.ts';
+import { RULE_VALUE_NAMES, RULE_VALUES, SITE_RULES_MAX } from '../src/model/site-rules.ts';
 import { fullName, METRIC_NAMES, metricOf, RATE_SECONDS, type Metric } from '../src/observe/metrics/table.ts';
 import { oddities } from '../src/world/oddities.ts';
 import { libraryPage } from './library-reference.ts';
@@ -60,7 +61,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
       SETTING_NAMES.map((name) => {
         const spec = SETTINGS[name];
         return [
-          `\`--${spec.flag}${spec.value ? ` ${spec.value}` : ''}\``,
+          hasFlag(name) ? `\`--${spec.flag}${spec.value ? ` ${spec.value}` : ''}\`` : '',
           `\`${spec.flag}\``,
           `\`${name}\``,
           writeDefault(name) || (isSwitch(name) ? 'off' : 'none'),
@@ -69,7 +70,11 @@ export const PAGES: Readonly<Record<string, () => string>> = {
           spec.says,
         ];
       }),
-    )}\n\nA file can also have:\n\n${table(['in a file', 'meaning'], named(FILE_NAMES))}\n`,
+    )}\n\nA file can also have:\n\n${table(['in a file', 'meaning'], named(FILE_NAMES))}\n\n` +
+    `## Rules per site\n\nThe values of a rule under \`sites\` ([how](../how-to/rules-per-site.md)); at most ${SITE_RULES_MAX} rules.\n\n${table(
+      ['in a file', 'in the library', 'meaning'],
+      RULE_VALUE_NAMES.map((name) => [`\`${RULE_VALUES[name].called}\``, `\`${name}\``, RULE_VALUES[name].says]),
+    )}\n`,
   'outcomes.md': () =>
     `# Outcomes\n\n${NOTE}\n\nEvery settled link has exactly one.\n\n## A server answered\n\nThese are the pages that \`--max-pages\` counts.\n\n${table(['outcome', 'meaning'], named(ANSWERED_OUTCOMES))}\n\n` +
     `## No server answered\n\n${table(['outcome', 'meaning'], [...named(UNANSWERED_OUTCOMES), ...named(FAILURES, 'failed-')])}\n\n` +

@@ -16,8 +16,17 @@ import {
 } from '../model/read-settings.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
 import { readSeed } from '../url/seed.ts';
-import { CONFIG_BYTES_MAX, readEntries, type Entry, type Format, type List, type Scalar } from './config-text.ts';
+import {
+  CONFIG_BYTES_MAX,
+  isMapping,
+  readEntries,
+  type Entry,
+  type Format,
+  type List,
+  type Scalar,
+} from './config-text.ts';
 import { nearest, type Flag, type Read } from './flags.ts';
+import { siteRulesOf } from './site-rules-file.ts';
 import { RUN_FLAGS } from './watch-run.ts';
 
 export interface FileConfig {
@@ -59,6 +68,10 @@ export const readConfigFile = async (path: string): Promise<FileConfig> => {
   const config: { -readonly [K in keyof FileConfig]: FileConfig[K] } = { ...NOTHING };
   const settings: Record<string, unknown> = {};
   for (const entry of await readEntries(path, textOf(path), format)) {
+    if (entry.name === SETTINGS.sites.flag || isMapping(entry)) {
+      settings.sites = siteRulesOf(entry);
+      continue;
+    }
     const name = settingNamed(entry.name);
     if (name !== undefined) settings[name] = settingOf(name, entry, folder);
     else if (entry.name === 'dir') config.dir = pathOf(entry, folder);

@@ -24,16 +24,32 @@ export interface List {
   readonly items: readonly Scalar[];
 }
 
-export interface Entry {
+export interface Entry<Value = Scalar | List> {
   readonly name: string;
   readonly where: string;
-  readonly value: Scalar | List;
+  readonly value: Value;
 }
+
+/** Names and values inside of a value. */
+export interface Mapping {
+  readonly kind: 'mapping';
+  readonly where: string;
+  readonly entries: readonly Entry<Scalar | List | Mapping>[];
+}
+
+export const isMapping = (entry: Entry<Scalar | List | Mapping>): entry is Entry<Mapping> =>
+  entry.value.kind === 'mapping';
+
+/** How deep the values of a name may go: `sites` has hosts, these have values, and headers have fields. */
+const DEPTHS: Readonly<Record<string, number>> = { sites: 3 };
 
 export type Format = 'yaml' | 'json';
 
-/** One entry for each name of the file. Throws a UsageError with the place of the first mistake. */
-export const readEntries = async (path: string, text: string, format: Format): Promise<Entry[]> => {
+/**
+ * One entry for each name of the file; only those of `DEPTHS` have a mapping for a value. Throws a UsageError with the
+ * place of the first mistake.
+ */
+export const readEntries = async (path: string, text: string, format: Format): Promise<(Entry | Entry<Mapping>)[]> => {
   // Loaded here: a crawl without a file does not pay for it.
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
@@ -65,19 +81,18 @@ export const readEntries = async (path: string, text: string, format: Format): P
     checkJson(path, text);
   }
 
-  const aliases = new Set<Node>();
-  /** What an alias stands for. Values inside values are refused, so aliases of aliases cannot grow. */
+  let aliases = 0;
+  /** What an alias stands for. Each use counts, so aliases of aliases cannot grow. */
   const resolved = (node: Node | null): Node | null => {
     if (!yaml.isAlias(node)) return node;
-    if (aliases.add(node).size > ALIASES_MAX)
+    if (++aliases > ALIASES_MAX)
       throw new UsageError(
         `${place(node.range?.[0] ?? 0)}: there are more than ${ALIASES_MAX} aliases: write the values themselves`,
       );
     return node.resolve(document) ?? null;
   };
-  const scalarOf = (node: ParsedNode | null, name: string): Scalar => {
+  const scalarOf = (node: ParsedNode | null, name: string, meant = resolved(node)): Scalar => {
     const where = place(node?.range[0] ?? 0);
-    const meant = resolved(node);
     if (yaml.isScalar(meant) && isPlainValue(meant.value)) {
       return { kind: 'scalar', where, value: meant.value, text: meant.source ?? String(meant.value) };
     }
@@ -85,25 +100,35 @@ export const readEntries = async (path: string, text: string, format: Format): P
       throw new UsageError(`${where}: ${name} *${node.source} stands for nothing: put it in quotes if it is a text`);
     throw new UsageError(`${where}: ${name} has values inside values: write a plain one, or a list of plain ones`);
   };
-  const settingValue = (node: ParsedNode | null, name: string): Scalar | List => {
+  const givenValue = (node: ParsedNode | null, name: string, depth: number): Scalar | List | Mapping => {
     const meant = resolved(node);
-    if (!yaml.isSeq<ParsedNode | null>(meant)) return scalarOf(node, name);
-    return { kind: 'list', where: place(node?.range[0] ?? 0), items: meant.items.map((item) => scalarOf(item, name)) };
+    const where = place(node?.range[0] ?? 0);
+    if (yaml.isSeq<ParsedNode | null>(meant))
+      return { kind: 'list', where, items: meant.items.map((item) => scalarOf(item, name)) };
+    if (depth > 0 && yaml.isMap<ParsedNode, ParsedNode | null>(meant))
+      return { kind: 'mapping', where, entries: entriesOf(meant, () => depth - 1) };
+    return scalarOf(node, name, meant);
   };
-
-  const seen = new Map<string, number>();
-  return top.items.map(({ key, value }) => {
-    const at = key.range[0];
-    const where = place(at);
-    if (!yaml.isScalar(key) || typeof key.value !== 'string')
-      throw new UsageError(`${where}: this is not a name: write one such as delay`);
-    const name = key.value;
-    const before = seen.get(name);
-    if (before !== undefined)
-      throw new UsageError(`${where}: ${name} is given twice, first in line ${lines.linePos(before).line}`);
-    seen.set(name, at);
-    return { name, where, value: settingValue(value, name) };
-  });
+  const entriesOf = (
+    { items }: { readonly items: readonly { key: ParsedNode; value: ParsedNode | null }[] },
+    depthOf: (name: string) => number,
+  ): Entry<Scalar | List | Mapping>[] => {
+    const seen = new Map<string, number>();
+    return items.map(({ key, value }) => {
+      const at = key.range[0];
+      const where = place(at);
+      if (!yaml.isScalar(key) || typeof key.value !== 'string')
+        throw new UsageError(`${where}: this is not a name: write one such as delay`);
+      const name = key.value;
+      const before = seen.get(name);
+      if (before !== undefined)
+        throw new UsageError(`${where}: ${name} is given twice, first in line ${lines.linePos(before).line}`);
+      seen.set(name, at);
+      return { name, where, value: givenValue(value, name, depthOf(name)) };
+    });
+  };
+  const depthOf = (name: string): number => (Object.hasOwn(DEPTHS, name) ? DEPTHS[name]! : 0);
+  return entriesOf(top, depthOf) as (Entry | Entry<Mapping>)[];
 };
 
 const placeIn =

@@ -1,7 +1,7 @@
 /** The settings of a crawl as flags: grouped for the help, and read back. */
 
 import { looksLikeNetworks, NO_LIMIT, readSetting } from '../model/read-settings.ts';
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
+import { hasFlag, SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
 import { writeSetting } from '../model/write-setting.ts';
 import type { Flag, Read } from './flags.ts';
 
@@ -43,6 +43,7 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   metrics: ['Machine'],
   logFile: ['Output', 'rare'],
   ledger: ['Output', 'rare'],
+  sites: ['Politeness', 'rare'],
 };
 
 export const groupOf = (name: SettingName): Group => PLACES[name][0];
@@ -53,7 +54,7 @@ export const SETTINGS_SHOWN = Object.keys(PLACES) as SettingName[];
 /** Whether a setting can be given by its name alone, and turned off by `--no-<name>`. */
 export const isSwitch = (name: SettingName): boolean => ['switch', 'networks'].includes(SETTINGS[name].kind);
 
-export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
+export const SETTING_FLAGS: readonly Flag[] = SETTINGS_SHOWN.filter(hasFlag).map((name) => {
   const spec = SETTINGS[name];
   const fallback = writeDefault(name);
   return {

@@ -2,7 +2,16 @@
 
 import { isMapped, readNetwork } from '../lib/network.ts';
 import { readBytes, readDurationMs } from '../lib/units.ts';
-import { defaultThreads, SETTING_NAMES, SETTINGS, type SettingName, type Settings, type Spec } from './settings.ts';
+import {
+  defaultThreads,
+  hasFlag,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  type Spec,
+} from './settings.ts';
+import { rulesComplaint } from './site-rules.ts';
 
 /** Wrong use by a person: the message says what happened and what to do. */
 export class UsageError extends Error {}
@@ -77,6 +86,8 @@ export const adviceOf = (name: SettingName): string => {
       return 'give a list of texts';
     case 'text':
       return 'give a text';
+    case 'sites':
+      return 'write domains or hosts, each with its values below it';
     default:
       return kind satisfies never;
   }
@@ -114,7 +125,7 @@ export const completeSettings = (given: Readonly<Partial<Settings>>, cores: numb
 /** Throws a UsageError unless the value is right. */
 export const checkSetting = (name: SettingName, value: unknown): void => {
   const why = complaintOf(name, value);
-  if (why !== null) throw new UsageError(`--${SETTINGS[name].flag} ${why}`);
+  if (why !== null) throw new UsageError(`${hasFlag(name) ? '--' : ''}${SETTINGS[name].flag} ${why}`);
 };
 
 /** What is wrong with a value, completing "--delay ..."; null when nothing is. */
@@ -139,6 +150,8 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
         : notUnderstood(value, adviceOf(name));
     case 'text':
       return typeof value === 'string' ? null : notUnderstood(value, adviceOf(name));
+    case 'sites':
+      return rulesComplaint(value);
     default:
       return spec.kind satisfies never;
   }

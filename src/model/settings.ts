@@ -1,5 +1,7 @@
 /** All settings of a crawl in one table: flags, help, checks and the reference page come from it. */
 
+import type { SiteRule } from './site-rules.ts';
+
 export type Keep = 'all' | 'text' | 'none';
 /** Where the waiting links of a crawl in Redis lie. */
 export type FrontierPlace = 'store' | 'files';
@@ -40,12 +42,15 @@ export interface Settings {
   readonly store: string;
   readonly name: string;
   readonly frontier: FrontierPlace;
+  readonly sites: readonly SiteRule[];
 }
 
 /** How a setting is written: in a flag, in the help, in the reference page. */
 export interface Spec {
+  /** The name of the setting in a file, and of its flag without the dashes, if it has one. */
   readonly flag: string;
-  readonly kind: 'count' | 'duration' | 'bytes' | 'switch' | 'text' | 'texts' | 'choice' | 'networks';
+  /** `sites` is given in a file or to the library, and has no flag. */
+  readonly kind: 'count' | 'duration' | 'bytes' | 'switch' | 'text' | 'texts' | 'choice' | 'networks' | 'sites';
   /** What stands for the value in the help. */
   readonly value?: string;
   readonly fallback: string | number | boolean | null | readonly string[];
@@ -305,7 +310,16 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     fallback: '',
     says: 'your own module: accept(link) decides, extract(page) adds',
   },
+  sites: {
+    flag: 'sites',
+    kind: 'sites',
+    fallback: [],
+    says: 'rules per site: what differs for a domain or a host and all below it',
+  },
 };
+
+/** Whether a setting can be given on the command line. */
+export const hasFlag = (name: SettingName): boolean => SETTINGS[name].kind !== 'sites';
 
 export type SettingName = keyof Settings;
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];

@@ -14,6 +14,7 @@ import { isShared, takesFrontierFiles } from '../store/address.ts';
 import { hasStore } from '../store/files.ts';
 import type { StorePlace } from '../store/options.ts';
 import { SHARDS } from '../url/shard.ts';
+import { canonicalRules } from '../url/site-rules.ts';
 import { checkDescriptors, DiskError, diskFreeBytes } from '../folder/ceilings.ts';
 import {
   checkFixed,
@@ -71,7 +72,9 @@ const checked = async (settings: Settings): Promise<Settings> => {
       '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or omit it',
     );
   checkDescriptors(settings);
-  return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
+  const sites = canonicalRules(settings.sites);
+  if ('why' in sites) throw new UsageError(`sites ${sites.why}`);
+  return { ...settings, sites, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
 };
 
 const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {

@@ -38,6 +38,7 @@ test('a crawl runs from a file alone; a flag wins over the file, and the file ov
       'max-pages: 5',
       'verify-tls: true',
       'park-after: 4',
+      'sites: { Never.Example: { delay: 1m } }',
     ]);
     assertCode(await stage.gossamer('crawl', '--config', path, '--park-after', '3'), 0);
     const made = join(stage.home, 'made');
@@ -46,6 +47,7 @@ test('a crawl runs from a file alone; a flag wins over the file, and the file ov
       [first.email, first.delayMs, first.maxPages, first.verifyTls, first.parkAfter],
       ['file@example.org', 50, 5, true, 3],
     );
+    assert.deepEqual(first.sites, [{ name: 'never.example', delayMs: 60_000 }]);
     const seedLines = readFileSync(join(made, 'seeds.txt'), 'utf8');
 
     // The same file again: what it says counts once more, but the limit is lifted and the switch is off by flags.
@@ -77,6 +79,7 @@ test('config names who gave each value, and what it prints is taken back as the 
       'delay: 90s',
       'max-pages: none',
       'sitemaps: true',
+      'sites: { a.example: { delay: 0, own: true, headers: { X-A: b } }, b.example: { max-pages: none } }',
       'user-agent: "a"',
       'dir: here',
       'seeds: seeds.txt',
