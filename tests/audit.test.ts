@@ -345,3 +345,16 @@ test('an archive that is torn where it ends is read up to there, one that is dam
   );
   assert.match(report.damage.join(), /cannot be read: no gzip member begins here/);
 });
+
+test('the delay of a rule is required instead of that of the crawl, shorter or longer', async () => {
+  const rule = (delayMs: number) => ({ delayMs, rule: { delayMs, own: false, robotsIgnored: false } });
+  const requests = (delayMs: number): PlantedRequest[] => [
+    ...FIRST.map((one) => ({ ...one, ...rule(delayMs) })),
+    page(2_000, '/a', rule(delayMs)),
+    page(2_000 + 3 * DELAY_MS, '/b', rule(delayMs)),
+  ];
+  assertFound(await audited({ robots: [ROBOTS], requests: requests(1_000) }), []);
+  const report = await audited({ robots: [ROBOTS], requests: requests(4 * DELAY_MS) });
+  assertFound(report, ['gap', 'gap']);
+  assert.match(report.findings.violations[0]!.says, /20\.000 s were required: the delay that a rule for this site sets/);
+});

@@ -17,6 +17,7 @@ import { socketsMaxOf } from '../model/settings.ts';
 import type { Visit } from '../model/visit.ts';
 import { isText } from '../parse/page.ts';
 import { createScope } from '../url/scope.ts';
+import { compileSiteRules } from '../url/site-rules.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
 import { openFetchMeter } from './fetch-meter.ts';
@@ -144,6 +145,7 @@ const crewOn = (store: Store): Crew =>
       bodyBytesMax: settings.bodyBytesMax,
       isText,
       sitemaps: settings.sitemaps,
+      sites: compileSiteRules(settings.sites),
     },
     fetch: createRequestChain({ fetcher, ledger, times, meter, reach }),
     forget: fetcher.forget,

@@ -34,6 +34,7 @@ import type { Parsed, VisitParts } from './parts.ts';
 import { isUnreachable, requestRobots } from './robots-request.ts';
 import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
 import { asideOf, hasNoAddress, isOfOrigin, settleAside, waits } from './trouble.ts';
+import { settleLonger, underRules } from './under-rules.ts';
 import { TRIES_MAX } from '../contract/store.ts';
 
 /** A connection is kept for the site's next visit when that comes this soon. */
@@ -74,12 +75,15 @@ interface End {
 }
 
 export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
-  if (isOriginQueue(leased.site)) {
-    const settlement = settleAside(leased, given.rules.pace.troubleDelayMs);
-    await given.settle(settlement);
-    return settlement;
+  const ruled = underRules(given, leased);
+  const early = isOriginQueue(leased.site)
+    ? settleAside(leased, given.rules.pace.troubleDelayMs)
+    : settleLonger(given.rules.pace, ruled.rules.pace, leased);
+  if (early) {
+    await given.settle(early);
+    return early;
   }
-  const { parts, signal, done } = untilDeadline(given, leased, stop);
+  const { parts, signal, done } = untilDeadline(ruled, leased, stop);
   const state: VisitState = {
     visit: leased,
     signal,
@@ -159,13 +163,12 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
 };
 
 /** The delays are those known when the visit began: what its own responses ask for is recorded with them. */
-const contextOf = (parts: VisitParts, { site, lease, pace }: Visit, rules: string | null): RequestContext => ({
-  site,
-  lease,
-  rules,
-  restMs: pace.delayMs,
-  delayMs: Math.max(parts.rules.pace.delayMs, Math.min(pace.crawlDelayMs, CRAWL_DELAY_MAX_MS)),
-});
+const contextOf = (parts: VisitParts, { site, lease, pace }: Visit, rules: string | null): RequestContext => {
+  const { pace: set, inForce } = parts.rules;
+  const asked = set.own ? 0 : Math.min(pace.crawlDelayMs, CRAWL_DELAY_MAX_MS);
+  const context = { site, lease, rules, restMs: pace.delayMs, delayMs: Math.max(set.delayMs, asked) };
+  return inForce ? { ...context, rule: inForce } : context;
+};
 
 /** The rules of the link's origin as the crawl knows them; null when they are unknown, stale or lost. */
 const knownRobots = async ({ clock, longRules }: VisitParts, state: VisitState): Promise<RobotsRecord | null> => {
