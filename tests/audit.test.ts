@@ -356,5 +356,8 @@ test('the delay of a rule is required instead of that of the crawl, shorter or l
   assertFound(await audited({ robots: [ROBOTS], requests: requests(1_000) }), []);
   const report = await audited({ robots: [ROBOTS], requests: requests(4 * DELAY_MS) });
   assertFound(report, ['gap', 'gap']);
-  assert.match(report.findings.violations[0]!.says, /20\.000 s were required: the delay that a rule for this site sets/);
+  assert.match(
+    report.findings.violations[0]!.says,
+    /20\.000 s were required: the delay that a rule for this site sets/,
+  );
 });

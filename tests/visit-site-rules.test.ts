@@ -26,6 +26,7 @@ const TROUBLE_DELAY_MS = 70_000;
 
 interface Scene {
   readonly state: MemoryState;
+  readonly now: () => number;
   /** Admits the link, claims it whatever its site's clock says, and visits it. */
   readonly visit: (url: string) => Promise<Settlement>;
   /** Claims what is due and dies of it. */
@@ -83,6 +84,7 @@ const withSite = (site: Site, story: (scene: Scene) => Promise<void>): Promise<v
     };
     await story({
       state,
+      now: clock.now,
       contexts,
       visit: async (url) => {
         const { host } = new URL(url);
@@ -111,11 +113,11 @@ test('a rule sets the delay of its site instead of that of the crawl, and of no 
   }));
 
 test('a longer delay is stored before the first request, so that it holds even if the process dies in that visit', () =>
-  withSite({ rules: [SLOW] }, async ({ visit, die, requests, state }) => {
+  withSite({ rules: [SLOW] }, async ({ visit, die, requests, state, now }) => {
     const first = await visit('http://slow.example/1');
     assert.deepEqual([first.fate, first.pace.delayMs, requests()], ['returned', 60_000, []]);
-    assert.ok(first.pace.dueAt <= Date.now(), 'a site that was never visited does not wait');
-    const before = Date.now();
+    assert.ok(first.pace.dueAt <= now(), 'a site that was never visited does not wait');
+    const before = now();
     await die();
     const { pace } = state.sites.get('slow.example')!;
     assert.equal(pace.delayMs, 60_000);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { isFinished } from '../visit/finished.ts';
 import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
+import { sitePagesMaxOf } from '../model/site-budget.ts';
 import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
@@ -216,7 +217,7 @@ class CrawlRun {
     });
     const { store } = this.#supervisor;
     await store.steer([
-      { kind: 'release-held', sitePagesMax: settings.maxPagesPerSite },
+      { kind: 'release-held', sitePagesMax: sitePagesMaxOf(settings) },
       ...(this.#options.retryParked ? [{ kind: 'retry-parked' } as const] : []),
     ]);
     this.#census = await store.census();

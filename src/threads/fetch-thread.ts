@@ -13,6 +13,7 @@ import { createReach } from '../visit/reach.ts';
 import { visit } from '../visit/visit.ts';
 import { createClock } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
+import { sitePagesMaxOf } from '../model/site-budget.ts';
 import { socketsMaxOf } from '../model/settings.ts';
 import type { Visit } from '../model/visit.ts';
 import { isText } from '../parse/page.ts';
@@ -100,6 +101,7 @@ const reach = createReach({
   onKnown: (origin) => tell({ kind: 'answered', origin }),
 });
 
+const sitePagesMax = sitePagesMaxOf(settings);
 const scope = createScope({
   depthMax: settings.maxDepth,
   seeded: start.seeded && openSiteSet(start.seeded),
@@ -206,7 +208,7 @@ const run = async (store: Store): Promise<void> => {
             visits,
             delayMs: settings.delayMs,
             pagesMax: settings.maxPages,
-            sitePagesMax: settings.maxPagesPerSite,
+            sitePagesMax,
             leaseMs: start.leaseMs,
           });
         },

@@ -1,6 +1,6 @@
 /** Which rules hold for a host? The most specific rule that names a value gives it. */
 
-import type { SiteRule } from '../model/site-rules.ts';
+import type { RuleValueName, SiteRule } from '../model/site-rules.ts';
 import { rulesComplaint } from '../model/site-rules.ts';
 import { readExcluded } from './seed.ts';
 import { siteOf } from './site.ts';
@@ -73,3 +73,28 @@ export const rulesFor = (rules: readonly SiteRule[], host: string): SiteRule[] =
   rules
     .filter(({ name }) => host === name || host.endsWith(`.${name}`))
     .toSorted((a, b) => b.name.length - a.name.length);
+
+/** A value with the name of the rule that gives it. */
+export interface Given<Value> {
+  readonly value: Value;
+  readonly by: string;
+}
+
+/** A value in force for a host, and which rule gives it; null where none does. A budget is that of the site itself. */
+export const valueFor = <Name extends RuleValueName>(
+  rules: readonly SiteRule[] | undefined,
+  host: string,
+  name: Name,
+): Given<NonNullable<SiteRule[Name]> | Extract<SiteRule[Name], null>> | null => {
+  const site = siteOf(host);
+  const speaking = rulesFor(rules ?? [], host).filter((rule) => name !== 'maxPages' || rule.name === site);
+  const rule = speaking.find((one) => one[name] !== undefined);
+  return rule ? { value: rule[name] as never, by: rule.name } : null;
+};
+
+/** Whether robots.txt is disregarded on this host, and by which rule. */
+export const robotsIgnoredFor = (rules: readonly SiteRule[] | undefined, host: string): Given<true> | null => {
+  const robots = valueFor(rules, host, 'robots');
+  const isIgnored = robots?.value === 'ignore' && valueFor(rules, host, 'own')?.value === true;
+  return isIgnored ? { value: true, by: robots.by } : null;
+};
