@@ -361,3 +361,25 @@ test('the delay of a rule is required instead of that of the crawl, shorter or l
     /20\.000 s were required: the delay that a rule for this site sets/,
   );
 });
+
+test('requests to own sites are counted apart: a Crawl-delay and robots.txt are not required of them, overlaps are found', async () => {
+  const robots = { ...ROBOTS, text: 'User-agent: *\nDisallow: /private/\nCrawl-delay: 9\n' };
+  const own = { delayMs: 0, rule: { delayMs: 0, own: true, robotsIgnored: false } };
+  const rules = digestOf(robots.text);
+  const obeyed = await audited({
+    robots: [robots],
+    requests: [
+      { at: 0, url: `${SITE}/robots.txt`, ...own },
+      page(150, '/a', { rules, ...own }),
+      page(300, '/private/b', { rules, ...own }),
+    ],
+  });
+  assertFound(obeyed, ['forbidden']);
+  assert.deepEqual([obeyed.own, obeyed.robotsIgnored], [3, 0]);
+  const ignored = { delayMs: 0, rule: { ...own.rule, robotsIgnored: true } };
+  const report = await audited({
+    requests: [page(0, '/private/a', ignored), page(100, '/b', ignored), page(150, '/c', ignored)],
+  });
+  assertFound(report, ['overlap']);
+  assert.deepEqual([report.requests, report.own, report.robotsIgnored], [3, 3, 3]);
+});

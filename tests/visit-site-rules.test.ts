@@ -140,3 +140,62 @@ test('a Crawl-delay and the speed of a site lengthen the delay of a rule', () =>
   withSite({ rules: [QUICK], robots: 'User-agent: *\nCrawl-delay: 9' }, async ({ visit }) => {
     assert.equal((await visit('http://quick.example/1')).pace.delayMs, 9_000);
   }));
+
+const OWN: SiteRule = { name: 'own.example', own: true, delayMs: 0 };
+const SLOWING = 'User-agent: *\nDisallow: /no\nCrawl-delay: 9';
+
+test('the delay of a site of your own is the configured one alone: no Crawl-delay and no response time lengthens it', () =>
+  withSite({ rules: [OWN], robots: SLOWING }, async ({ visit, contexts, requests }) => {
+    const first = await visit('http://own.example/1');
+    assert.deepEqual([first.fate, first.pace.delayMs], ['settled', 0], 'robots.txt and its page are one visit');
+    assert.ok(first.pace.responseMs > 0);
+    const second = await visit('http://own.example/2');
+    assert.equal(second.pace.delayMs, 0);
+    assert.deepEqual(contexts.at(-1), { ...contexts.at(-1), delayMs: 0, restMs: 0 });
+    assert.deepEqual(contexts.at(-1)!.rule, { delayMs: 0, own: true, robotsIgnored: false });
+    assert.equal((await visit('http://own.example/no')).page?.outcome, 'robots-denied', 'its robots.txt is obeyed');
+    assert.deepEqual(requests(), ['/robots.txt', '/1', '/2']);
+  }));
+
+test('a delay of a site of your own that is not 0 holds as it is', () =>
+  withSite({ rules: [{ ...OWN, delayMs: 70_000 }], robots: SLOWING }, async ({ visit }) => {
+    await visit('http://own.example/1');
+    assert.equal((await visit('http://own.example/2')).pace.delayMs, 70_000);
+  }));
+
+test('with robots: ignore no robots.txt is asked for, and when it is obeyed again it is asked for first', () =>
+  withSite({ rules: [{ ...OWN, robots: 'ignore' }], robots: SLOWING }, async ({ visit, requests, contexts, state }) => {
+    assert.equal((await visit('http://own.example/no')).page?.outcome, 'fetched');
+    assert.deepEqual(requests(), ['/no']);
+    assert.deepEqual([contexts[0]!.rules, contexts[0]!.rule!.robotsIgnored], [null, true]);
+    assert.equal(state.robots.size, 0, 'nothing is known of its rules');
+  }));
+
+for (const status of ['503 Busy', '429 Slow Down'])
+  test(`a site of your own that answers ${status} is left alone as any other`, () =>
+    withSite({ rules: [{ ...OWN, robots: 'ignore' }], status: () => status }, async ({ visit, now, state }) => {
+      const before = now();
+      const { fate, pace } = await visit('http://own.example/1');
+      assert.deepEqual([fate, pace.failures], ['retry', 1]);
+      assert.ok(pace.dueAt >= before + TROUBLE_DELAY_MS);
+      const [record] = state.robots.values();
+      assert.ok(record && record.expiresAt <= now(), 'what is kept of it allows nothing later');
+    }));
+
+test('an origin of your own that was in trouble is well again when a page answers, without a robots.txt', () =>
+  withSite({ rules: [{ ...OWN, robots: 'ignore' }] }, async ({ visit, state, now }) => {
+    const origin = 'http://own.example';
+    const trouble = {
+      origin,
+      fetchedAt: 0,
+      expiresAt: 1,
+      verdict: 'trouble',
+      rules: 'refused',
+      crawlDelayMs: null,
+    } as const;
+    state.robots.set(origin, { ...trouble, failures: 2 });
+    assert.equal((await visit('http://own.example/1')).page?.outcome, 'fetched');
+    const { verdict, failures, expiresAt } = state.robots.get(origin)!;
+    assert.deepEqual([verdict, failures], ['all', 0]);
+    assert.ok(expiresAt <= now());
+  }));

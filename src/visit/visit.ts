@@ -34,7 +34,7 @@ import type { Parsed, VisitParts } from './parts.ts';
 import { isUnreachable, requestRobots } from './robots-request.ts';
 import { bodyBytesMaxOf, isRead, namedSitemaps, routed } from './sitemaps.ts';
 import { asideOf, hasNoAddress, isOfOrigin, settleAside, waits } from './trouble.ts';
-import { settleLonger, underRules } from './under-rules.ts';
+import { disregarded, settleLonger, underRules } from './under-rules.ts';
 import { TRIES_MAX } from '../contract/store.ts';
 
 /** A connection is kept for the site's next visit when that comes this soon. */
@@ -121,10 +121,12 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
   const known = state.robots;
   if (known && waits(known, state.visit.claimedAt))
     return { fate: 'returned', event: { kind: 'no-request' }, to: asideOf(state.visit, known, false) };
-  const judged = (await knownRobots(parts, state)) ?? (await askRobots(parts, state, address));
-  if ('fate' in judged) return judged;
-  const rules = robotsDigest(judged);
   const { origin } = address;
+  const free = disregarded(parts.rules, known, { origin, now: parts.clock.now() });
+  if (free) state.robots = free;
+  const judged = free ?? (await knownRobots(parts, state)) ?? (await askRobots(parts, state, address));
+  if ('fate' in judged) return judged;
+  const rules = free ? null : robotsDigest(judged);
   const sitemaps = await namedSitemaps(parts, link, { origin, named: state.sitemapLines, stop: state.stop });
   if (!sitemaps) return cutShort(state);
   state.sitemaps = sitemaps;
@@ -138,10 +140,11 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
     );
 
   // Who names a delay means it from the first request on; where none is named, robots.txt and its page are one visit.
-  if (state.learned && (state.learned.crawlDelayMs ?? 0) > 0)
+  const { own, delayMs } = parts.rules.pace;
+  if (!own && state.learned && (state.learned.crawlDelayMs ?? 0) > 0)
     return recordsOnly(parts, state, { fate: 'returned', event: robotsEvent(state.robotsResponses) });
 
-  const restMs = Math.max(parts.rules.pace.delayMs, state.visit.pace.delayMs, state.robots!.crawlDelayMs ?? 0);
+  const restMs = Math.max(delayMs, state.visit.pace.delayMs, own ? 0 : (state.robots!.crawlDelayMs ?? 0));
   const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
   const wantsBody = (status: number, headers: Readonly<Record<string, string>>): boolean =>
     isRead(parts, link, { status, headers });

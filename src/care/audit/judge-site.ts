@@ -69,7 +69,7 @@ export const judgeRequest = (history: SiteHistory, request: AuditedRequest, judg
   noteEnd(history, request);
   if (request.kind !== 'follow') judgeSite(request, findings);
   if (request.kind === 'robots') noteAsked(history.robots, request);
-  if (isPage(request)) judgeRobots(history.robots, request, judging);
+  if (isPage(request) && !request.rule?.robotsIgnored) judgeRobots(history.robots, request, judging);
 };
 
 const noteEnd = (history: SiteHistory, request: AuditedRequest): void => {
