@@ -142,3 +142,40 @@ test('a mistake in a file is one sentence with its place and exit code 2, for ev
     assertCode(ran, 2);
     assert.match(ran.stderr, /^gossamer: --max-pages 0 is not understood: the least is 1\n$/);
   }));
+
+test('config --site prints what holds for a host, and which rule or setting gives it', () =>
+  onStage(plainPlan(1, 1), async (stage) => {
+    const path = writeConfig(stage, [
+      'delay: 90s',
+      'sites:',
+      '  example.org: { delay: 1s, max-pages: 1000 }',
+      '  intern.example.org: { own: true, delay: 0, robots: ignore }',
+    ]);
+    const ran = await stage.gossamer('config', '--config', path, '--site', 'Wiki.Intern.example.org');
+    assertCode(ran, 0);
+    assert.deepEqual(ran.stdout.trimEnd().split('\n'), [
+      '# wiki.intern.example.org, of the site example.org: what holds, and where it comes from.',
+      'delay: 0s # rule for intern.example.org, file',
+      'max-pages: 1000 # rule for example.org, file',
+      'own: true # rule for intern.example.org, file',
+      'robots: ignore # rule for intern.example.org, file',
+    ]);
+    const other = await stage.gossamer('config', '--config', path, '--site', 'example.net', '--json');
+    assert.deepEqual(JSON.parse(other.stdout), {
+      host: 'example.net',
+      site: 'example.net',
+      values: {
+        delay: { value: '90s', rule: null, setting: 'delay', from: 'file' },
+        'max-pages': { value: null, rule: null, setting: 'max-pages-per-site', from: 'default' },
+        own: { value: false, rule: null, setting: null, from: 'default' },
+        robots: { value: 'obey', rule: null, setting: null, from: 'default' },
+      },
+    });
+    // The same of a crawl that has stored them.
+    assertCode(await stage.crawl({ config: path, 'max-pages': 1, delay: '50ms' }), 0);
+    const stored = await stage.gossamer('config', stage.dir, '--site', 'example.org');
+    assert.match(stored.stdout, /^delay: 1s # rule for example\.org, crawl$/m);
+    const bad = await stage.gossamer('config', '--site', 'no dots');
+    assertCode(bad, 2);
+    assert.match(bad.stderr, /--site "no dots" has white space inside/);
+  }));

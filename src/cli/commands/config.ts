@@ -10,6 +10,7 @@ import { writeSetting, type Written } from '../../model/write-setting.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf, FILE_NAMES, type FileConfig } from '../config-file.ts';
 import { printForeign, printObject } from '../listing.ts';
+import { siteLines, siteValues } from '../site-values.ts';
 import { writeSiteRules, type WrittenRules } from '../site-rules-file.ts';
 import { givenSettings, GROUPS, groupOf, SETTING_FLAGS, SETTINGS_SHOWN } from '../setting-flags.ts';
 
@@ -24,10 +25,11 @@ interface Sourced {
 
 export const configCommand: Command = {
   name: 'config',
-  usage: 'config [<dir>] [--config FILE] [--json] [flags of crawl]',
+  usage: 'config [<dir>] [--config FILE] [--site HOST] [--json] [flags of crawl]',
   says: 'Print the settings in force, as a file for --config. Each value says where it comes from: a flag wins over the file, the file over what the crawl in <dir> has stored, and that over the default. Nothing is changed.',
   flags: [
     CONFIG_FLAG,
+    { name: 'site', value: 'HOST', says: 'what holds for a host, by the rules per site, and where it comes from' },
     { name: 'json', says: 'print one JSON object, with the sources' },
     ...SETTING_FLAGS.map((flag) => ({ ...flag, rare: true })),
   ],
@@ -38,9 +40,15 @@ export const configCommand: Command = {
     const stored = dir === undefined ? {} : readIdentity(dir).settings;
     const file = await configOf(read);
     const settings = sourced({ crawl: stored, file: file.settings, flag: givenSettings(read) });
-    await (read.switches.has('json')
-      ? printObject(objectOf(settings, file), 2)
-      : printForeign(`${linesOf(settings, file).join('\n')}\n`));
+    const isJson = read.switches.has('json');
+    const host = read.values.get('site')?.[0];
+    if (host !== undefined) {
+      const given = { ...stored, ...file.settings, ...givenSettings(read) };
+      const values = siteValues(host, given, (name) => settings.get(name)!.from);
+      await (isJson ? printObject(values, 2) : printForeign(`${siteLines(values).join('\n')}\n`));
+      return 0;
+    }
+    await (isJson ? printObject(objectOf(settings, file), 2) : printForeign(`${linesOf(settings, file).join('\n')}\n`));
     return 0;
   },
 };
