@@ -144,7 +144,7 @@ const runCase = async ({ store, clock, load, place, slots }: Case): Promise<Trie
         visits,
         delayMs: DELAY_MS,
         pagesMax: null,
-        sitePagesMax: null,
+        sitePagesMax: { all: null },
         leaseMs: place.kind === 'sqlite' ? null : leaseMsOf(settings),
       });
       if (counts) {

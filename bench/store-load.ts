@@ -74,7 +74,7 @@ export const createStoreLoad = (store: () => Pick<Store, 'admit' | 'claim' | 'se
         visits: VISITS_PER_BATCH,
         delayMs: 0,
         pagesMax: null,
-        sitePagesMax: null,
+        sitePagesMax: { all: null },
         leaseMs: null,
       });
       leased.push(visits);

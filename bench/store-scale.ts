@@ -198,7 +198,7 @@ const claimsOf = async (path: string, { sites, links }: { sites: number; links: 
           visits: 1,
           delayMs: 0,
           pagesMax: null,
-          sitePagesMax: null,
+          sitePagesMax: { all: null },
           leaseMs: null,
         }));
       }),

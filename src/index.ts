@@ -21,6 +21,7 @@ import { siteOf } from './url/site.ts';
 
 export type { Settings, Keep } from './model/settings.ts';
 export type { Credentials, OriginCredentials } from './model/credentials.ts';
+export type { SiteRule } from './model/site-rules.ts';
 export type { Census } from './model/census.ts';
 export type { HookLink, HookPage, Hooks, JsonValue } from './model/hooks.ts';
 export type { OutcomeName } from './model/outcome.ts';

@@ -345,3 +345,41 @@ test('an archive that is torn where it ends is read up to there, one that is dam
   );
   assert.match(report.damage.join(), /cannot be read: no gzip member begins here/);
 });
+
+test('the delay of a rule is required instead of that of the crawl, shorter or longer', async () => {
+  const rule = (delayMs: number) => ({ delayMs, rule: { delayMs, own: false, robotsIgnored: false } });
+  const requests = (delayMs: number): PlantedRequest[] => [
+    ...FIRST.map((one) => ({ ...one, ...rule(delayMs) })),
+    page(2_000, '/a', rule(delayMs)),
+    page(2_000 + 3 * DELAY_MS, '/b', rule(delayMs)),
+  ];
+  assertFound(await audited({ robots: [ROBOTS], requests: requests(1_000) }), []);
+  const report = await audited({ robots: [ROBOTS], requests: requests(4 * DELAY_MS) });
+  assertFound(report, ['gap', 'gap']);
+  assert.match(
+    report.findings.violations[0]!.says,
+    /20\.000 s were required: the delay that a rule for this site sets/,
+  );
+});
+
+test('requests to own sites are counted apart: a Crawl-delay and robots.txt are not required of them, overlaps are found', async () => {
+  const robots = { ...ROBOTS, text: 'User-agent: *\nDisallow: /private/\nCrawl-delay: 9\n' };
+  const own = { delayMs: 0, rule: { delayMs: 0, own: true, robotsIgnored: false } };
+  const rules = digestOf(robots.text);
+  const obeyed = await audited({
+    robots: [robots],
+    requests: [
+      { at: 0, url: `${SITE}/robots.txt`, ...own },
+      page(150, '/a', { rules, ...own }),
+      page(300, '/private/b', { rules, ...own }),
+    ],
+  });
+  assertFound(obeyed, ['forbidden']);
+  assert.deepEqual([obeyed.own, obeyed.robotsIgnored], [3, 0]);
+  const ignored = { delayMs: 0, rule: { ...own.rule, robotsIgnored: true } };
+  const report = await audited({
+    requests: [page(0, '/private/a', ignored), page(100, '/b', ignored), page(150, '/c', ignored)],
+  });
+  assertFound(report, ['overlap']);
+  assert.deepEqual([report.requests, report.own, report.robotsIgnored], [3, 3, 3]);
+});

@@ -35,3 +35,26 @@ test('however many slots are free, a claim asks for some hundred visits, and the
   for (const end of ends) end();
   await loop;
 });
+
+test('where the only visit under way has ended, the next claim follows at once; one that gave nothing is not repeated so', async () => {
+  const clock = createManualClock();
+  const stop = new AbortController();
+  let left = 5;
+  let claims = 0;
+  const loop = runClaimLoop({
+    clock,
+    slots: 10,
+    stop: stop.signal,
+    // A store may say that something is due though it gives nothing.
+    claim: async () => {
+      claims++;
+      return left-- > 0 ? { visits: [{} as Visit], nextDueAt: null } : { visits: [], nextDueAt: clock.now() };
+    },
+    visit: turn,
+  });
+  for (let i = 0; i < 100; i++) await turn();
+  assert.equal(claims, 6, 'no time has passed');
+  stop.abort();
+  clock.advance(1_000);
+  await loop;
+});

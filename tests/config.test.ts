@@ -10,7 +10,7 @@ import { ALIASES_MAX, CONFIG_BYTES_MAX } from '../src/cli/config-text.ts';
 import { readFlags } from '../src/cli/flags.ts';
 import { givenSettings, SETTING_FLAGS, SETTINGS_SHOWN } from '../src/cli/setting-flags.ts';
 import { completeSettings, readText, UsageError } from '../src/model/read-settings.ts';
-import { OLD_SETTINGS, SETTING_NAMES, type SettingName, type Settings } from '../src/model/settings.ts';
+import { SETTING_NAMES, type SettingName, type Settings } from '../src/model/settings.ts';
 import { writeSetting } from '../src/model/write-setting.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'gossamer-config-'));
@@ -332,7 +332,7 @@ const given = (...args: readonly string[]): Partial<Settings> =>
   givenSettings(readFlags(args, [...SETTING_FLAGS, CONFIG_FLAG], 'crawl'));
 
 test('every switch can be turned off, and both ways at once are refused', () => {
-  const old = OLD_SETTINGS.seededOnly.flag;
+  const old = 'seeded-only';
   assert.deepEqual([given(`--${old}`), given(`--no-${old}`)], [{ scope: 'site' }, { scope: 'any' }]);
   for (const { name, value, isValue } of SETTING_FLAGS.filter((flag) => flag.name !== old)) {
     if (value !== undefined && !isValue) assert.throws(() => given(`--no-${name}`), /there is no flag/);

@@ -256,7 +256,7 @@ test('a link over the budget of its site is held, also before the site is claime
       'waiting',
     );
     clock.advance(DELAY_MS);
-    await store.claim(ask({ sitePagesMax: 1 }));
+    await store.claim(ask({ sitePagesMax: { all: 1 } }));
     const held = assertReason(await explain('https://a.example/2', budget), 'held', /It is held/);
     assert.deepEqual([held.state, held.advice], ['held', [`gossamer resume ${dir} --max-pages-per-site 2`]]);
     assert.ok(
@@ -271,6 +271,34 @@ test('a link over the budget of its site is held, also before the site is claime
       'excluded',
       /^It is held, and will not be crawled in any case: line 1 of/,
     );
+  }));
+
+test('a link over the budget of a rule is told which rule that is', () =>
+  onReadingScene(async (scene) => {
+    const { store, explain, dir } = scene;
+    await store.admit(linksOf('a.example', 3));
+    await settleNext(scene);
+    const settings = { maxPagesPerSite: 5, sites: [{ name: 'a.example', maxPages: 1 }] };
+    const { advice } = assertReason(
+      await explain('https://a.example/2', settings),
+      'held',
+      /has 1 page, and max-pages of the rule for a\.example is 1\./,
+    );
+    assert.deepEqual(advice, [`gossamer resume ${dir} --config FILE`]);
+    const lifted = { maxPagesPerSite: 1, sites: [{ name: 'a.example', maxPages: null }] };
+    assert.equal((await explain('https://a.example/2', lifted)).reason, 'waiting');
+  }));
+
+test('the rule that sets the delay of a waiting link is named', () =>
+  onReadingScene(async (scene) => {
+    const { store, explain } = scene;
+    await store.admit(linksOf('a.example', 2));
+    const sites = [{ name: 'a.example', delayMs: 70_000 }];
+    const { notes } = assertReason(await explain('https://a.example/2', { sites }), 'waiting', /then every 1m 10s\./);
+    assert.ok(notes.includes('the rule for a.example sets its delay to 1m 10s, instead of --delay'), notes.join('\n'));
+    const own = [{ name: 'a.example', delayMs: 0, own: true, robots: 'ignore' as const }];
+    const quick = assertReason(await explain('https://a.example/2', { sites: own }), 'waiting', /then every 0ms\./);
+    assert.ok(quick.notes.includes('the rule for a.example disregards its robots.txt'), quick.notes.join('\n'));
   }));
 
 test('a link that waits in a crawl at its --max-pages is told so', () =>

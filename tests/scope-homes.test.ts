@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renamed } from '../src/model/read-settings.ts';
-import type { ScopeKind } from '../src/model/settings.ts';
+import type { ScopeKind } from '../src/model/scope-kind.ts';
 import { canonicalize, type Address } from '../src/url/canonical.ts';
 import { createHomes, homeKeys, openHomes, type HomeKind } from '../src/url/homes.ts';
 import { createPatterns, readPattern } from '../src/url/link-patterns.ts';

@@ -60,7 +60,9 @@ for (const [title, statistics] of [
       clock.advance(1_000); // what was learnt of the empty tables is forgotten
       const from = server.log().length;
       const { visits } = await store.claim(ask({ visits: 100, leaseMs: 60_000 }));
-      const rest = await store.claim(ask({ visits: 100, shards: [1, 2, 3], leaseMs: 60_000, sitePagesMax: 5 }));
+      const rest = await store.claim(
+        ask({ visits: 100, shards: [1, 2, 3], leaseMs: 60_000, sitePagesMax: { all: 5 } }),
+      );
       await store.close();
       assert.equal(visits.length + rest.visits.length, 200);
       const plansOf = (): Plan[] =>

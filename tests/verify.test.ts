@@ -255,7 +255,7 @@ test('leases, an unsettled end and a file begun after it are left by a kill, and
       visits: 3,
       delayMs: 0,
       pagesMax: null,
-      sitePagesMax: null,
+      sitePagesMax: { all: null },
       leaseMs: null,
     });
     await store.close();

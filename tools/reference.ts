@@ -12,7 +12,8 @@ import { OPEN_REASONS } from '../src/results/explain/reasons.ts';
 import { ALL_TYPES, BODY_KINDS } from '../src/model/body-types.ts';
 import { FAILURES } from '../src/model/exchange.ts';
 import { ANSWERED_OUTCOMES, HOOK_REFUSALS, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../src/model/outcome.ts';
-import { SETTING_NAMES, SETTINGS } from '../src/model/settings.ts';
+import { hasFlag, SETTING_NAMES, SETTINGS } from '../src/model/settings.ts';
+import { RULE_VALUE_NAMES, RULE_VALUES, SITE_RULES_MAX } from '../src/model/site-rules.ts';
 import { fullName, METRIC_NAMES, metricOf, RATE_SECONDS, type Metric } from '../src/observe/metrics/table.ts';
 import { oddities } from '../src/world/oddities.ts';
 import { libraryPage } from './library-reference.ts';
@@ -61,7 +62,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
       SETTING_NAMES.map((name) => {
         const spec = SETTINGS[name];
         return [
-          `\`--${spec.flag}${spec.value ? ` ${spec.value}` : ''}\``,
+          hasFlag(name) ? `\`--${spec.flag}${spec.value ? ` ${spec.value}` : ''}\`` : '',
           `\`${spec.flag}\``,
           `\`${name}\``,
           writeDefault(name) || (isSwitch(name) ? 'off' : 'none'),
@@ -70,7 +71,11 @@ export const PAGES: Readonly<Record<string, () => string>> = {
           spec.says,
         ];
       }),
-    )}\n\nA file can also have:\n\n${table(['in a file', 'meaning'], named(FILE_NAMES))}\n`,
+    )}\n\nA file can also have:\n\n${table(['in a file', 'meaning'], named(FILE_NAMES))}\n\n` +
+    `## Rules per site\n\nThe values of a rule under \`sites\` ([how](../how-to/rules-per-site.md)); at most ${SITE_RULES_MAX} rules.\n\n${table(
+      ['in a file', 'in the library', 'meaning'],
+      RULE_VALUE_NAMES.map((name) => [`\`${RULE_VALUES[name].called}\``, `\`${name}\``, RULE_VALUES[name].says]),
+    )}\n`,
   'types.md': () =>
     `# Types\n\n${NOTE}\n\nThe names that \`--types\` takes ([how](../how-to/choose-types.md)). A \`*\` stands for any characters; a link whose path ends with one of the endings is followed only where its name is given.\n\n${table(
       ['name', 'media types', 'endings'],

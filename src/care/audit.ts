@@ -39,6 +39,9 @@ export interface AuditReport {
   readonly requests: number;
   readonly visits: number;
   readonly sites: number;
+  /** Requests to sites that a rule says are one's own, and those of them for which no robots.txt was asked. */
+  readonly own: number;
+  readonly robotsIgnored: number;
   readonly findings: Findings;
   /** Parts of the ledger or of the archive that cannot be read. */
   readonly damage: readonly string[];
@@ -153,8 +156,10 @@ const judge = async ({
   runSettings,
   sorter,
   excuse,
-}: JudgingAll): Promise<Pick<AuditReport, 'requests' | 'visits' | 'sites' | 'findings' | 'tally'>> => {
-  const sums = { requests: 0, visits: 0, sites: 0 };
+}: JudgingAll): Promise<
+  Pick<AuditReport, 'requests' | 'visits' | 'sites' | 'own' | 'robotsIgnored' | 'findings' | 'tally'>
+> => {
+  const sums = { requests: 0, visits: 0, sites: 0, own: 0, robotsIgnored: 0 };
   const findings = noFindings();
   const tallying: Tallying | null = options.site === null ? null : createTally(options.site);
   const judging = { findings, excuse, ...(tallying ? { onGap: tallying.onGap } : {}) };
@@ -178,6 +183,8 @@ const judge = async ({
       }
       const request = readRequest(line, runSettings);
       sums.requests++;
+      if (request.rule?.own) sums.own++;
+      if (request.rule?.robotsIgnored) sums.robotsIgnored++;
       tallying?.onRequest(request);
       judgeRequest(history, request, judging);
     }

@@ -14,13 +14,23 @@ import {
   UsageError,
   type Reading,
 } from '../model/read-settings.ts';
-import { OLD_SETTINGS, SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
+import { OLD_SETTINGS } from '../model/old-settings.ts';
+import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
 import { readPattern } from '../url/link-patterns.ts';
 import { readSeed } from '../url/seed.ts';
-import { CONFIG_BYTES_MAX, readEntries, type Entry, type Format, type List, type Scalar } from './config-text.ts';
+import {
+  CONFIG_BYTES_MAX,
+  isMapping,
+  readEntries,
+  type Entry,
+  type Format,
+  type List,
+  type Scalar,
+} from './config-text.ts';
 import { CREDENTIALS_FLAG } from './credentials-file.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Flag, Read } from './flags.ts';
+import { siteRulesOf } from './site-rules-file.ts';
 import { RUN_FLAGS } from './watch-run.ts';
 
 export interface FileConfig {
@@ -62,6 +72,10 @@ export const readConfigFile = async (path: string): Promise<FileConfig> => {
   const config: { -readonly [K in keyof FileConfig]: FileConfig[K] } = { ...NOTHING };
   const settings: Record<string, unknown> = {};
   for (const entry of await readEntries(path, textOf(path), format)) {
+    if (entry.name === SETTINGS.sites.flag || isMapping(entry)) {
+      settings.sites = siteRulesOf(entry);
+      continue;
+    }
     const name = settingNamed(entry.name);
     if (name !== undefined) settings[name] = settingOf(name, entry, folder);
     else if (entry.name === OLD_SETTINGS.seededOnly.flag) Object.assign(settings, seededOnly(entry), settings);

@@ -1,6 +1,6 @@
 /** From the text of a YAML or JSON file to its names and values, each with its place in the file. */
 
-import type { LineCounter, Node, ParsedNode, YAMLMap } from 'yaml';
+import type { LineCounter, Node, ParsedNode } from 'yaml';
 import { UsageError } from '../model/read-settings.ts';
 
 /** A file of settings is written by hand; a megabyte of seeds belongs into a seed file. */
@@ -24,20 +24,26 @@ export interface List {
   readonly items: readonly Scalar[];
 }
 
-export interface Entry {
+export interface Entry<Value = Scalar | List> {
   readonly name: string;
   readonly where: string;
-  readonly value: Scalar | List;
+  readonly value: Value;
 }
+
+/** Names and values inside of a value. */
+export interface Mapping {
+  readonly kind: 'mapping';
+  readonly where: string;
+  readonly entries: readonly Entry<Scalar | List | Mapping>[];
+}
+
+export const isMapping = (entry: Entry<Scalar | List | Mapping>): entry is Entry<Mapping> =>
+  entry.value.kind === 'mapping';
+
+/** How deep the values of a name may go: `sites` has hosts, these have values, and headers have fields. */
+const DEPTHS: Readonly<Record<string, number>> = { sites: 3 };
 
 export type Format = 'yaml' | 'json';
-
-/** A name of the file with names and values below it. */
-export interface Section {
-  readonly name: string;
-  readonly where: string;
-  readonly entries: readonly Entry[];
-}
 
 interface Text {
   readonly path: string;
@@ -45,29 +51,43 @@ interface Text {
   readonly format: Format;
   /** No sentence quotes what is in the file, but for its names. */
   readonly secret: boolean;
+  /** How many mappings may lie inside of each other below a name. */
+  readonly depthOf: (name: string) => number;
 }
 
-/** One entry for each name of the file. Throws a UsageError with the place of the first mistake. */
-export const readEntries = async (path: string, text: string, format: Format): Promise<Entry[]> => {
-  const { entriesOf, top } = await openText({ path, text, format, secret: false });
-  return entriesOf(top);
+/**
+ * One entry for each name of the file; only those of `DEPTHS` have a mapping for a value. Throws a UsageError with the
+ * place of the first mistake.
+ */
+export const readEntries = (path: string, text: string, format: Format): Promise<(Entry | Entry<Mapping>)[]> => {
+  const depthOf = (name: string): number => (Object.hasOwn(DEPTHS, name) ? DEPTHS[name]! : 0);
+  return readMapping({ path, text, format, secret: false, depthOf }) as Promise<(Entry | Entry<Mapping>)[]>;
 };
+
+/** A name of a file of secrets, with names and values below it. */
+export interface Section {
+  readonly name: string;
+  readonly where: string;
+  readonly entries: readonly Entry[];
+}
 
 /** One section for each name of a file of secrets. Throws a UsageError with the place of the first mistake. */
 export const readSections = async (path: string, text: string, format: Format): Promise<Section[]> => {
-  const { sectionsOf, top } = await openText({ path, text, format, secret: true });
-  return sectionsOf(top);
+  const entries = await readMapping({ path, text, format, secret: true, depthOf: () => 1 });
+  return entries.map((entry) => {
+    if (!isMapping(entry))
+      throw new UsageError(`${entry.value.where}: this is not a mapping: write names and values below it`);
+    return { name: entry.name, where: entry.where, entries: entry.value.entries as readonly Entry[] };
+  });
 };
 
-type Mapping = YAMLMap<ParsedNode, ParsedNode | null>;
-
-interface Reader {
-  readonly top: Mapping;
-  entriesOf(mapping: Mapping): Entry[];
-  sectionsOf(mapping: Mapping): Section[];
-}
-
-const openText = async ({ path, text, format, secret }: Text): Promise<Reader> => {
+const readMapping = async ({
+  path,
+  text,
+  format,
+  secret,
+  depthOf,
+}: Text): Promise<Entry<Scalar | List | Mapping>[]> => {
   // Loaded here: a crawl without a file does not pay for it.
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
@@ -101,19 +121,18 @@ const openText = async ({ path, text, format, secret }: Text): Promise<Reader> =
     checkJson(path, text);
   }
 
-  const aliases = new Set<Node>();
-  /** What an alias stands for. Values inside values are refused, so aliases of aliases cannot grow. */
+  let aliases = 0;
+  /** What an alias stands for. Each use counts, so aliases of aliases cannot grow. */
   const resolved = (node: Node | null): Node | null => {
     if (!yaml.isAlias(node)) return node;
-    if (aliases.add(node).size > ALIASES_MAX)
+    if (++aliases > ALIASES_MAX)
       throw new UsageError(
         `${place(node.range?.[0] ?? 0)}: there are more than ${ALIASES_MAX} aliases: write the values themselves`,
       );
     return node.resolve(document) ?? null;
   };
-  const scalarOf = (node: ParsedNode | null, name: string): Scalar => {
+  const scalarOf = (node: ParsedNode | null, name: string, meant = resolved(node)): Scalar => {
     const where = place(node?.range[0] ?? 0);
-    const meant = resolved(node);
     if (yaml.isScalar(meant) && isPlainValue(meant.value)) {
       return { kind: 'scalar', where, value: meant.value, text: meant.source ?? String(meant.value) };
     }
@@ -123,14 +142,19 @@ const openText = async ({ path, text, format, secret }: Text): Promise<Reader> =
       );
     throw new UsageError(`${where}: ${name} has values inside values: write a plain one, or a list of plain ones`);
   };
-  const settingValue = (node: ParsedNode | null, name: string): Scalar | List => {
+  const givenValue = (node: ParsedNode | null, name: string, depth: number): Scalar | List | Mapping => {
     const meant = resolved(node);
-    if (!yaml.isSeq<ParsedNode | null>(meant)) return scalarOf(node, name);
-    return { kind: 'list', where: place(node?.range[0] ?? 0), items: meant.items.map((item) => scalarOf(item, name)) };
+    const where = place(node?.range[0] ?? 0);
+    if (yaml.isSeq<ParsedNode | null>(meant))
+      return { kind: 'list', where, items: meant.items.map((item) => scalarOf(item, name)) };
+    if (depth > 0 && yaml.isMap<ParsedNode, ParsedNode | null>(meant))
+      return { kind: 'mapping', where, entries: entriesOf(meant, () => depth - 1) };
+    return scalarOf(node, name, meant);
   };
-
-  /** Every name with what is read below it. */
-  const named = <T>({ items }: Mapping, read: (node: ParsedNode | null, name: string) => T): (Named & { of: T })[] => {
+  const entriesOf = (
+    { items }: { readonly items: readonly { key: ParsedNode; value: ParsedNode | null }[] },
+    depthBelow: (name: string) => number,
+  ): Entry<Scalar | List | Mapping>[] => {
     const seen = new Map<string, number>();
     return items.map(({ key, value }) => {
       const at = key.range[0];
@@ -144,21 +168,11 @@ const openText = async ({ path, text, format, secret }: Text): Promise<Reader> =
           `${where}: ${secret ? 'this' : name} is given twice, first in line ${lines.linePos(before).line}`,
         );
       seen.set(name, at);
-      return { name, where, of: read(value, name) };
+      return { name, where, value: givenValue(value, name, depthBelow(name)) };
     });
   };
-  const entriesOf = (mapping: Mapping): Entry[] =>
-    named(mapping, settingValue).map(({ name, where, of }) => ({ name, where, value: of }));
-  const sectionsOf = (mapping: Mapping): Section[] =>
-    named(mapping, (node) => {
-      const meant = resolved(node);
-      if (yaml.isMap<ParsedNode, ParsedNode | null>(meant)) return entriesOf(meant);
-      throw new UsageError(`${place(node?.range[0] ?? 0)}: this is not a mapping: write names and values below it`);
-    }).map(({ name, where, of }) => ({ name, where, entries: of }));
-  return { top, entriesOf, sectionsOf };
+  return entriesOf(top, depthOf);
 };
-
-type Named = Pick<Entry, 'name' | 'where'>;
 
 const placeIn =
   (path: string, lines: LineCounter) =>

@@ -1,7 +1,8 @@
 /** The settings of a crawl as flags: grouped for the help, and read back. */
 
 import { looksLikeNetworks, NO_LIMIT, readSetting } from '../model/read-settings.ts';
-import { OLD_SETTINGS, SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
+import { OLD_SETTINGS } from '../model/old-settings.ts';
+import { hasFlag, SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
 import { writeSetting } from '../model/write-setting.ts';
 import type { Flag, Read } from './flags.ts';
 
@@ -49,6 +50,7 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   metrics: ['Machine'],
   logFile: ['Output', 'rare'],
   ledger: ['Output', 'rare'],
+  sites: ['Politeness', 'rare'],
 };
 
 export const groupOf = (name: SettingName): Group => PLACES[name][0];
@@ -67,7 +69,7 @@ const OLD_FLAG: Flag = {
   says: OLD_SETTINGS.seededOnly.says,
 };
 
-const FLAGS_OF_NOW: readonly Flag[] = SETTINGS_SHOWN.map((name) => {
+const FLAGS_OF_NOW: readonly Flag[] = SETTINGS_SHOWN.filter(hasFlag).map((name) => {
   const spec = SETTINGS[name];
   const fallback = writeDefault(name);
   return {

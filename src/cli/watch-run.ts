@@ -69,7 +69,8 @@ export const watchRun = async (
         terminal.warn(level === 'debug' ? message : `${red(level)} ${message}`);
     },
   });
-  log('info', 'run begins', { dir, settings: { ...settings } });
+  // Their number alone: ten thousand rules are no line of a log. They are in crawl.json.
+  log('info', 'run begins', { dir, settings: { ...settings, sites: settings.sites.length } });
   const show = shownBy(shown, { terminal, block: (snapshot) => blockOf(snapshot, dir, settings) });
   const run = startRun({
     dir,

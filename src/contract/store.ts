@@ -10,6 +10,7 @@
 
 import type { Census } from '../model/census.ts';
 import type { Link } from '../model/link.ts';
+import type { SitePagesMax } from '../model/site-budget.ts';
 import type { Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
 
@@ -31,7 +32,7 @@ export interface Store {
    * allows. The claim moves the clock: `dueAt` becomes now + the delay in force (or the
    * default delay for a site never visited), counts a try, and answers with the pace as it was
    * before. No more leases are given than `pagesMax` leaves room for, those under way included;
-   * a site that reached `sitePagesMax` is held instead. The queue of an origin is claimed as
+   * a site that reached its budget in `sitePagesMax` is held instead. The queue of an origin is claimed as
    * a site is (see url/origin-queue.ts).
    */
   claim(ask: Ask): Promise<Claimed>;
@@ -79,7 +80,7 @@ export interface Ask {
   /** The delay for a site that was never visited. */
   readonly delayMs: number;
   readonly pagesMax: number | null;
-  readonly sitePagesMax: number | null;
+  readonly sitePagesMax: SitePagesMax;
   /**
    * How long the leases hold by the store's time, where processes share it; after that the store frees them as `free`
    * does, counted. Null for ever. Where one process owns the store, a lease holds as long as its holder lives.
@@ -117,8 +118,8 @@ export type Change = Order | Upkeep;
 export type Order =
   /** Parked queues are claimed again, from now on, with no failures. */
   | { readonly kind: 'retry-parked' }
-  /** Held sites below this budget wait again; null lifts it. */
-  | { readonly kind: 'release-held'; readonly sitePagesMax: number | null };
+  /** Held sites that have fewer pages than their budget wait again. */
+  | { readonly kind: 'release-held'; readonly sitePagesMax: SitePagesMax };
 
 /** What the supervisor does to keep the crawl going. */
 export type Upkeep =

@@ -5,9 +5,8 @@
  */
 
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
-import type { ScopeKind } from '../model/settings.ts';
 import { createHomes, type Homes } from '../url/homes.ts';
-import { seedHomes } from './seeds.ts';
+import { seedHomes, type HomeSettings } from './seeds.ts';
 
 const noteAt = (n: number): string => `home:${n}`;
 
@@ -25,10 +24,10 @@ export const keepHomeNote = async (crawl: StoredCrawl, n: number, keys: readonly
   (await crawl.keepNote(noteAt(n), keys.join('\n'))).split('\n');
 
 /** All homes that are known at this moment; null when everything linked is wanted. */
-export const homesNow = async (dir: string, scope: ScopeKind, crawl: StoredCrawl): Promise<Homes | null> => {
-  const homes = createHomes(scope);
-  for await (const key of seedHomes(dir, scope)) homes.add(key);
-  if (scope === 'any' && homes.size === 0) return null;
+export const homesNow = async (dir: string, settings: HomeSettings, crawl: StoredCrawl): Promise<Homes | null> => {
+  const homes = createHomes(settings.scope);
+  for await (const key of seedHomes(dir, settings)) homes.add(key);
+  if (settings.scope === 'any' && homes.size === 0) return null;
   for await (const keys of homeNotes(crawl)) for (const key of keys) homes.add(key);
   return homes;
 };

@@ -59,7 +59,7 @@ export const notesOf = (identity: Identity, dir: string): Record<string, string>
   for (const file of SCOPE_FILES) {
     if (!existsSync(join(dir, file))) continue;
     const text = readFileSync(join(dir, file), 'utf8');
-    if (file === FILES.seeds && homesOfLines(text, identity.settings.scope).length === 0) continue;
+    if (file === FILES.seeds && homesOfLines(text, identity.settings).length === 0) continue;
     notes[file] = text;
   }
   const { member: _, movedFrom: __, ...shared } = identity;

@@ -9,9 +9,12 @@ import type { Store } from '../contract/store.ts';
 import { plural, writeCount } from '../lib/units.ts';
 import type { Link } from '../model/link.ts';
 import { UsageError } from '../model/read-settings.ts';
-import type { ScopeKind } from '../model/settings.ts';
+import type { ScopeKind } from '../model/scope-kind.ts';
+import type { Settings } from '../model/settings.ts';
 import { canonicalize } from '../url/canonical.ts';
 import { homeKeys } from '../url/homes.ts';
+import { siteOf } from '../url/site.ts';
+import { compileSiteRules, type SiteRules } from '../url/site-rules.ts';
 import { readExcluded, readSeed } from '../url/seed.ts';
 import { createSiteSet, type SiteSet } from '../url/site-set.ts';
 import { replaceFile } from '../lib/replace-file.ts';
@@ -180,24 +183,52 @@ export async function* seedLinks(dir: string): AsyncGenerator<Link> {
 }
 
 /** Where the seeds of this directory are at home: the keys, in the order of the seeds. */
-export async function* seedHomes(dir: string, scope: ScopeKind): AsyncGenerator<string> {
+export async function* seedHomes(dir: string, settings: HomeSettings): AsyncGenerator<string> {
+  const scopes = scopesOf(settings);
+  yield* scopes.wide;
   const path = join(dir, FILES.seeds);
   if (!existsSync(path)) return;
-  for await (const line of linesOf(path)) yield* homesOfLine(line, scope);
+  for await (const line of linesOf(path)) yield* homesOfLine(line, scopes);
 }
 
 /** The keys of the homes that the text of a seed file names. */
-export const homesOfLines = (text: string, scope: ScopeKind): string[] =>
-  text.split('\n').flatMap((line) => homesOfLine(line, scope));
+export const homesOfLines = (text: string, settings: HomeSettings): string[] => {
+  const scopes = scopesOf(settings);
+  return [...scopes.wide, ...text.split('\n').flatMap((line) => homesOfLine(line, scopes))];
+};
 
-const homesOfLine = (line: string, scope: ScopeKind): string[] => {
+/** The settings that say what the homes are. */
+export type HomeSettings = Pick<Settings, 'scope' | 'sites'>;
+
+interface Scopes {
+  readonly scope: ScopeKind;
+  readonly rules: SiteRules;
+  /** The homes that rules give to sites and hosts of which everything is wanted. */
+  readonly wide: readonly string[];
+}
+
+const scopesOf = ({ scope, sites }: HomeSettings): Scopes => {
+  const scoped = (sites ?? []).filter((rule) => rule.scope !== undefined);
+  const wide = scope === 'any' ? [] : scoped.filter((rule) => rule.scope === 'any');
+  return {
+    scope,
+    rules: compileSiteRules(scoped),
+    wide: wide.flatMap(({ name }) => {
+      const address = canonicalize(`https://${name}/`);
+      return typeof address === 'string' ? [] : homeKeys(siteOf(name) === name ? 'site' : 'host', address);
+    }),
+  };
+};
+
+const homesOfLine = (line: string, { scope, rules }: Scopes): string[] => {
   // Most lines are one word, and mean nothing here where everything is wanted.
-  if (scope === 'any' && !/\S\s+\S/.test(line)) return [];
+  if (scope === 'any' && rules.size === 0 && !/\S\s+\S/.test(line)) return [];
   const seed = readSeed(line);
   if (seed.kind !== 'link') return [];
-  const kind = seed.home ?? scope;
   const address = canonicalize(seed.link.url);
-  return kind === 'any' || typeof address === 'string' ? [] : homeKeys(kind, address);
+  if (typeof address === 'string') return [];
+  const kind = seed.home ?? rules.of(address.host).scope ?? scope;
+  return kind === 'any' ? [] : homeKeys(kind, address);
 };
 
 /** Checks an exclude file and gives its names, one a line. A bad line here could cost a call, so it stops. */

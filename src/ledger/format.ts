@@ -4,11 +4,13 @@
  *
  *   {"format":1,"delayMs":5000,...}                              the head, as JSON
  *   c  12  1  p  5000  5000  x8Kq_1Zt  192.0.2.1  example.org  https://example.org/a   (with tabs between)
+ *   c  40  1  p  0  0  x8Kq_1Zt  192.0.2.2  example.net  https://example.net/  0o
  *   e  3  180  95  200
  *
  * c: a request. Milliseconds since the request before it (or since `at` of the head), its lease less that of the one
  *    before it, kind, delay, rest, digest of the rules, address, site, URL. Requests are numbered in order, the first
- *    of a file as `first` of its head says.
+ *    of a file as `first` of its head says. Where a rule of its site is in force, there is one field more: its delay,
+ *    then `o` for a site of one's own, `i` where its robots.txt is disregarded.
  * e: the end of a request. How many requests ago it was sent, how long it took to the end and to the first byte of the
  *    response (empty for none), its status or the cause of its failure.
  */
@@ -50,6 +52,15 @@ export interface NotedRequest {
   readonly address: string;
   readonly site: string;
   readonly url: string;
+  /** The rule of its site, where one was in force. */
+  readonly rule?: NotedRule;
+}
+
+/** What differed from the settings of the run. */
+export interface NotedRule {
+  readonly delayMs: number;
+  readonly own: boolean;
+  readonly robotsIgnored: boolean;
 }
 
 export interface NotedEnd {
@@ -82,7 +93,16 @@ const KINDS: Readonly<Record<string, NoteKind>> = { r: 'robots', f: 'follow', p:
 
 /** URLs are canonical and so have neither tabs nor line ends; the parts that often repeat together stand together. */
 export const requestLine = (request: NotedRequest, { at, lease }: Cursor): string =>
-  `c\t${request.at - at}\t${request.lease - lease}\t${LETTERS[request.kind]}\t${request.delayMs}\t${request.restMs}\t${request.rules}\t${request.address}\t${request.site}\t${request.url}\n`;
+  `c\t${request.at - at}\t${request.lease - lease}\t${LETTERS[request.kind]}\t${request.delayMs}\t${request.restMs}\t${request.rules}\t${request.address}\t${request.site}\t${request.url}${request.rule ? `\t${ruleText(request.rule)}` : ''}\n`;
+
+export const ruleText = ({ delayMs, own, robotsIgnored }: NotedRule): string =>
+  `${delayMs}${own ? 'o' : ''}${robotsIgnored ? 'i' : ''}`;
+
+/** Null when it is none. */
+export const readRule = (text: string): NotedRule | null => {
+  const [, delayMs, own, ignored] = /^(\d{1,15})(o?)(i?)$/.exec(text) ?? [];
+  return delayMs === undefined ? null : { delayMs: Number(delayMs), own: own === 'o', robotsIgnored: ignored === 'i' };
+};
 
 export const afterRequest = (cursor: Cursor, { at, lease }: NotedRequest): void => {
   cursor.at = at;
@@ -108,10 +128,13 @@ const WHOLE = /^-?\d{1,16}$/;
 const isWhole = (text: string | undefined): boolean => text !== undefined && WHOLE.test(text);
 
 const readRequest = (fields: readonly string[], cursor: Cursor): Note | null => {
-  const [, sinceMs, leases, letter, delayMs, restMs, rules, address, site, url] = fields;
+  const [, sinceMs, leases, letter, delayMs, restMs, rules, address, site, url, ruled] = fields;
+  const rule = ruled === undefined ? undefined : readRule(ruled);
   const kind = KINDS[letter ?? ''];
   if (
-    fields.length !== 10 ||
+    fields.length < 10 ||
+    fields.length > 11 ||
+    rule === null ||
     kind === undefined ||
     !isWhole(sinceMs) ||
     !isWhole(leases) ||
@@ -129,6 +152,7 @@ const readRequest = (fields: readonly string[], cursor: Cursor): Note | null => 
     address: address!,
     site: site!,
     url: url!,
+    ...(rule ? { rule } : {}),
   };
   const { number } = cursor;
   afterRequest(cursor, request);

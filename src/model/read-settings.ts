@@ -3,18 +3,19 @@
 import { isMapped, readNetwork } from '../lib/network.ts';
 import { BODY_TYPES_ADVICE, bodyTypeComplaint } from './body-types.ts';
 import { readBytes, readDurationMs } from '../lib/units.ts';
+import { OLD_SETTINGS, type OldSettings } from './old-settings.ts';
 import {
   defaultThreads,
-  OLD_SETTINGS,
+  hasFlag,
   SETTING_NAMES,
   SETTINGS,
-  type OldSettings,
   type SettingName,
   type Settings,
   type Spec,
 } from './settings.ts';
 import { headersComplaint, languagesComplaint } from './request-headers.ts';
 import { robotsTokenComplaint, userAgentComplaint } from './user-agent.ts';
+import { rulesComplaint } from './site-rules.ts';
 
 /** Wrong use by a person: the message says what happened and what to do. */
 export class UsageError extends Error {}
@@ -93,6 +94,8 @@ export const adviceOf = (name: SettingName): string => {
       return 'give a list of texts';
     case 'text':
       return 'give a text';
+    case 'sites':
+      return 'write domains or hosts, each with its values below it';
     default:
       return kind satisfies never;
   }
@@ -134,7 +137,7 @@ export const completeSettings = (given: Readonly<Partial<Settings>>, cores: numb
 /** Throws a UsageError unless the value is right. */
 export const checkSetting = (name: SettingName, value: unknown): void => {
   const why = complaintOf(name, value);
-  if (why !== null) throw new UsageError(`--${SETTINGS[name].flag} ${why}`);
+  if (why !== null) throw new UsageError(`${hasFlag(name) ? '--' : ''}${SETTINGS[name].flag} ${why}`);
 };
 
 /** What is wrong with a value, completing "--delay ..."; null when nothing is. */
@@ -162,6 +165,8 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
       return name === 'headers' ? headersComplaint(value) : null;
     case 'text':
       return typeof value === 'string' ? null : notUnderstood(value, adviceOf(name));
+    case 'sites':
+      return rulesComplaint(value);
     default:
       return spec.kind satisfies never;
   }

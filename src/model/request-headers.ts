@@ -68,6 +68,14 @@ export const valueComplaint = ([name, value]: Header): string | null => {
     : null;
 };
 
+/** What is wrong with one header; null when nothing is. `secret` completes it for a name whose value is one. */
+export const headerComplaint = (header: Header, secret: string): string | null => {
+  const [name] = header;
+  if (!NAME.test(name)) return `${JSON.stringify(name)} is not the name of a header`;
+  if (SECRET.test(name.toLowerCase())) return `${name} ${secret}`;
+  return nameComplaint(name) ?? valueComplaint(header);
+};
+
 /** What is wrong with the headers for all sites, completing "--header ..."; null when nothing is. */
 export const headersComplaint = (texts: readonly string[]): string | null => {
   if (texts.length > HEADERS_MAX) return `is given ${texts.length} times, and the most is ${HEADERS_MAX}`;
@@ -76,9 +84,10 @@ export const headersComplaint = (texts: readonly string[]): string | null => {
     const header = readHeader(text);
     if (header === null) return `${JSON.stringify(text)} is not a header: write 'Name: value'`;
     const [name] = header;
-    if (SECRET.test(name.toLowerCase()))
-      return `${name} would send a secret to every site: give it for its site alone, by --credentials FILE`;
-    const why = nameComplaint(name) ?? valueComplaint(header);
+    const why = headerComplaint(
+      header,
+      'would send a secret to every site: give it for its site alone, by --credentials FILE',
+    );
     if (why !== null) return why;
     if (names.has(name.toLowerCase())) return `${name} is given twice: write one, with both values`;
     names.add(name.toLowerCase());

@@ -4,6 +4,16 @@ export const REQUEST_KINDS = ['page', 'robots', 'sitemap'] as const;
 /** What a request asks for. */
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
+/** What a rule of its site says of a request. */
+export interface RequestRule {
+  /** The configured delay, instead of that of the crawl. */
+  readonly delayMs: number;
+  /** The site is one's own: neither a Crawl-delay nor its speed makes the delay longer. */
+  readonly own: boolean;
+  /** No robots.txt is asked for. */
+  readonly robotsIgnored: boolean;
+}
+
 /** The visit that a request belongs to, and what allows it: noted in the ledger before the request is sent. */
 export interface RequestContext {
   /** The site that is visited; a robots.txt may redirect to another. */
@@ -18,6 +28,8 @@ export interface RequestContext {
   readonly rules: string | null;
   /** The request follows a redirect of the robots.txt of this visit: the only one that is sent without waiting. */
   readonly redirected?: boolean;
+  /** The rule in force, where one differs from the settings of the crawl. */
+  readonly rule?: RequestRule;
 }
 
 /** How long a request took, phase by phase. Null for a phase that it did not have or did not complete. */

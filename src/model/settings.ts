@@ -1,8 +1,8 @@
 /** All settings of a crawl in one table: flags, help, checks and the reference page come from it. */
 
+import type { SiteRule } from './site-rules.ts';
 import { TEXT_KINDS } from './body-types.ts';
-/** How much around a seed is crawled; `any`: whatever is linked. */
-export type ScopeKind = 'page' | 'path' | 'host' | 'site' | 'any';
+import { SCOPE_KINDS, type ScopeKind } from './scope-kind.ts';
 
 export type Keep = 'all' | 'text' | 'none';
 /** Where the waiting links of a crawl in Redis lie. */
@@ -50,12 +50,25 @@ export interface Settings {
   readonly store: string;
   readonly name: string;
   readonly frontier: FrontierPlace;
+  readonly sites: readonly SiteRule[];
 }
 
 /** How a setting is written: in a flag, in the help, in the reference page. */
 export interface Spec {
+  /** The name of the setting in a file, and of its flag without the dashes, if it has one. */
   readonly flag: string;
-  readonly kind: 'count' | 'duration' | 'bytes' | 'switch' | 'text' | 'texts' | 'choice' | 'networks' | 'types';
+  /** `sites` is given in a file or to the library, and has no flag. */
+  readonly kind:
+    | 'count'
+    | 'duration'
+    | 'bytes'
+    | 'switch'
+    | 'text'
+    | 'texts'
+    | 'choice'
+    | 'networks'
+    | 'types'
+    | 'sites';
   /** What stands for the value in the help. */
   readonly value?: string;
   readonly fallback: string | number | boolean | null | readonly string[];
@@ -116,9 +129,9 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   scope: {
     flag: 'scope',
     kind: 'choice',
-    value: 'page|path|host|site|any',
+    value: SCOPE_KINDS.join('|'),
     fallback: 'any',
-    choices: ['page', 'path', 'host', 'site', 'any'],
+    choices: SCOPE_KINDS,
     says: 'how far from a seed: its page, all below its folder, its host, its site, or anywhere',
   },
   include: {
@@ -364,20 +377,16 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     fallback: '',
     says: 'your own module: accept(link) decides, extract(page) adds',
   },
+  sites: {
+    flag: 'sites',
+    kind: 'sites',
+    fallback: [],
+    says: 'rules per site: what differs for a domain or a host and all below it',
+  },
 };
 
-/** Names that settings had before, which are still understood. */
-export interface OldSettings {
-  readonly seededOnly: boolean;
-}
-
-export const OLD_SETTINGS = {
-  seededOnly: {
-    flag: 'seeded-only',
-    says: 'the old name of --scope site',
-    now: (value: boolean): Pick<Settings, 'scope'> => ({ scope: value ? 'site' : 'any' }),
-  },
-} as const;
+/** Whether a setting can be given on the command line. */
+export const hasFlag = (name: SettingName): boolean => SETTINGS[name].kind !== 'sites';
 
 export type SettingName = keyof Settings;
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];

@@ -22,6 +22,8 @@ export interface PaceSettings {
   readonly troubleDelayMs: number;
   /** Failures in a row after which an origin is parked. */
   readonly failuresMax: number;
+  /** The site is one's own: the delay is `delayMs`, whatever its Crawl-delay and its speed. */
+  readonly own?: boolean;
 }
 
 /**
@@ -81,6 +83,7 @@ export const nextPace = ({ pace, event, crawlDelayMs, settings }: PaceQuestion):
 
 /** The longest of what we, the site's rules and its speed ask for; whole milliseconds, never less. */
 const delayInForce = (settings: PaceSettings, crawlDelayMs: number, responseMs: number): number => {
+  if (settings.own) return Math.ceil(settings.delayMs);
   const forItsSpeed = settings.delayMs === 0 ? 0 : Math.min(RESPONSE_MULTIPLE * responseMs, RESPONSE_DELAY_MAX_MS);
   return Math.ceil(Math.max(settings.delayMs, Math.min(crawlDelayMs, CRAWL_DELAY_MAX_MS), forItsSpeed));
 };

@@ -4,11 +4,13 @@ import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import type { LinkView } from '../contract/views.ts';
 import type { Link } from '../model/link.ts';
 import { SCOPE_REFUSALS, type ScopeRefusal } from '../model/outcome.ts';
+import { pagesMaxOf, sitePagesMaxOf } from '../model/site-budget.ts';
 import type { PageRow } from '../model/page.ts';
 import { isInTrouble } from '../model/robots.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
 import { originQueue } from '../url/origin-queue.ts';
+import { robotsIgnoredFor } from '../url/site-rules.ts';
 import { siteOf } from '../url/site.ts';
 import { lastFailure } from './all-pages.ts';
 import { answerOf, visitAtOf } from './explain/answer.ts';
@@ -84,7 +86,8 @@ const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Pro
   const view = await viewOf(crawl, address, site);
   const scope = await scopeNow({ ...parts, address, link: view.open?.link ?? asFound(address, site, view.page) });
   const [known = null] = await crawl.robots([origin]);
-  const record = known && !isInTrouble(known) ? known : null;
+  const isIgnored = robotsIgnoredFor(parts.settings.sites, address.host) !== null;
+  const record = known && !isInTrouble(known) && !isIgnored ? known : null;
   const robots = record && {
     origin,
     ...robotsDecision(record, address.path),
@@ -138,8 +141,8 @@ const reasonOf = async (
   if (robots && !robots.allowed && !robots.stale) return tooLarge ? 'robots-too-large' : 'robots-denied';
   if (view.state === 'parked' || trouble?.verdict === 'parked') return 'parked';
   // A site over its budget is held when it is claimed next; from here on its links are not visited.
-  if (view.state === 'held' || (settings.maxPagesPerSite !== null && site.pages >= settings.maxPagesPerSite))
-    return 'held';
+  const pagesMax = pagesMaxOf(sitePagesMaxOf(settings), site.site);
+  if (view.state === 'held' || (pagesMax !== null && site.pages >= pagesMax)) return 'held';
   if (settings.maxPages !== null && (await crawl.census()).pages >= settings.maxPages) return 'max-pages';
   return trouble || site.failures > 0 ? 'in-trouble' : 'waiting';
 };

@@ -8,8 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { FILES } from '../folder/folder.ts';
 import { homeNotes, keepHomeNote } from '../folder/home-notes.ts';
-import { homesOfLines, seedHomes } from '../folder/seeds.ts';
-import type { ScopeKind } from '../model/settings.ts';
+import { homesOfLines, seedHomes, type HomeSettings } from '../folder/seeds.ts';
 import { canonicalize } from '../url/canonical.ts';
 import { createHomes, homeKeys, type SharedHomes } from '../url/homes.ts';
 
@@ -29,18 +28,18 @@ export interface HomeKeeper {
 
 export interface KeeperOptions {
   readonly dir: string;
-  readonly scope: ScopeKind;
+  readonly settings: HomeSettings;
   /** Whether others may note homes meanwhile. */
   readonly isShared: boolean;
   readonly open: () => Promise<StoredCrawl>;
 }
 
 /** Null when the crawl has no homes: everything linked is wanted. */
-export const openHomeKeeper = async ({ dir, scope, isShared, open }: KeeperOptions): Promise<HomeKeeper | null> => {
-  const homes = createHomes(scope);
+export const openHomeKeeper = async ({ dir, settings, isShared, open }: KeeperOptions): Promise<HomeKeeper | null> => {
+  const homes = createHomes(settings.scope);
   const own: string[] = [];
-  for await (const key of seedHomes(dir, scope)) if (homes.add(key) && isShared) own.push(key);
-  if (scope === 'any' && homes.size === 0) return null;
+  for await (const key of seedHomes(dir, settings)) if (homes.add(key) && isShared) own.push(key);
+  if (settings.scope === 'any' && homes.size === 0) return null;
 
   let crawl: StoredCrawl | null = null;
   let noted = 0;
@@ -81,7 +80,7 @@ export const openHomeKeeper = async ({ dir, scope, isShared, open }: KeeperOptio
 
   await inTurn(read);
   if (isShared) {
-    const missing = await inTurn((stored) => unknownToOthers(stored, { own, scope }));
+    const missing = await inTurn((stored) => unknownToOthers(stored, own, settings));
     for (let at = 0; at < (missing?.length ?? 0); at += NOTE_KEYS_MAX)
       await inTurn((stored) => write(stored, missing!.slice(at, at + NOTE_KEYS_MAX)));
   }
@@ -108,10 +107,11 @@ export const openHomeKeeper = async ({ dir, scope, isShared, open }: KeeperOptio
 /** Seeds that were added here after the crawl was made known: members that joined have never heard of them. */
 const unknownToOthers = async (
   crawl: StoredCrawl,
-  { own, scope }: { own: readonly string[]; scope: ScopeKind },
+  own: readonly string[],
+  settings: HomeSettings,
 ): Promise<string[]> => {
-  const known = createHomes(scope);
-  for (const key of homesOfLines((await crawl.note(FILES.seeds)) ?? '', scope)) known.add(key);
+  const known = createHomes(settings.scope);
+  for (const key of homesOfLines((await crawl.note(FILES.seeds)) ?? '', settings)) known.add(key);
   for await (const keys of homeNotes(crawl)) for (const key of keys) known.add(key);
   return own.filter((key) => known.add(key));
 };

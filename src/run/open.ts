@@ -8,7 +8,8 @@ import { readConnectTo } from '../fetch/connect-to.ts';
 import { isNameServer } from '../fetch/lookup.ts';
 import { writeBytes } from '../lib/units.ts';
 import { completeSettings, renamed, UsageError } from '../model/read-settings.ts';
-import type { FrontierPlace, OldSettings, Settings } from '../model/settings.ts';
+import type { OldSettings } from '../model/old-settings.ts';
+import type { FrontierPlace, Settings } from '../model/settings.ts';
 import type { SecretHeaders } from '../model/credentials.ts';
 import { firstNotText } from '../model/body-types.ts';
 import { checkListen } from '../observe/metrics/serve.ts';
@@ -17,6 +18,7 @@ import { hasStore } from '../store/files.ts';
 import type { StorePlace } from '../store/options.ts';
 import { readPattern } from '../url/link-patterns.ts';
 import { SHARDS } from '../url/shard.ts';
+import { canonicalRules } from '../url/site-rules.ts';
 import { checkDescriptors, DiskError, diskFreeBytes } from '../folder/ceilings.ts';
 import {
   checkFixed,
@@ -92,7 +94,9 @@ const checked = async (settings: Settings): Promise<Settings> => {
       `--types ${unkept} asks for bodies that are not text, and --keep ${settings.keep} archives none of them: choose --keep all, or omit ${unkept}`,
     );
   checkDescriptors(settings);
-  return { ...settings, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
+  const sites = canonicalRules(settings.sites);
+  if ('why' in sites) throw new UsageError(`sites ${sites.why}`);
+  return { ...settings, sites, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
 };
 
 const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {

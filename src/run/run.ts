@@ -5,6 +5,7 @@ import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { isFinished } from '../visit/finished.ts';
 import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
 import type { SecretHeaders } from '../model/credentials.ts';
+import { sitePagesMaxOf } from '../model/site-budget.ts';
 import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
@@ -226,7 +227,7 @@ class CrawlRun {
     });
     const { store } = this.#supervisor;
     await store.steer([
-      { kind: 'release-held', sitePagesMax: settings.maxPagesPerSite },
+      { kind: 'release-held', sitePagesMax: sitePagesMaxOf(settings) },
       ...(this.#options.retryParked ? [{ kind: 'retry-parked' } as const] : []),
     ]);
     this.#census = await store.census();
@@ -265,7 +266,7 @@ class CrawlRun {
     const { dir, settings, store } = this.#options;
     return openHomeKeeper({
       dir,
-      scope: settings.scope,
+      settings,
       isShared: isShared(store.url),
       open: () => openStoredCrawl({ ...store, say: () => {} }),
     });

@@ -13,7 +13,7 @@ import { createReach } from '../visit/reach.ts';
 import { visit } from '../visit/visit.ts';
 import { createClock } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
-import { readHeader } from '../model/request-headers.ts';
+import { sitePagesMaxOf } from '../model/site-budget.ts';
 import { socketsMaxOf } from '../model/settings.ts';
 import type { Visit } from '../model/visit.ts';
 import { openHomes } from '../url/homes.ts';
@@ -22,6 +22,7 @@ import { bodyTypesOf } from '../model/body-types.ts';
 import { essence } from '../parse/media-type.ts';
 import { endingOf } from '../url/ending.ts';
 import { createScope } from '../url/scope.ts';
+import { compileSiteRules } from '../url/site-rules.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
 import { openFetchMeter } from './fetch-meter.ts';
@@ -31,6 +32,7 @@ import { openHooks } from '../hooks/hooks.ts';
 import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
 import { openThreadLedger } from './noted-requests.ts';
 import { createParsePool } from './parse-pool.ts';
+import { createHeadersFor } from './headers-for.ts';
 import { createRequestChain } from './request-chain.ts';
 import { createRobotsReader } from './robots-reader.ts';
 import { createStoreClient } from './store-client.ts';
@@ -56,14 +58,13 @@ const gauges: LoopGauges = { visits: 0, slots: 0 };
 const times = createVisitTimes(clock);
 const vitals = openVitals(start.cells);
 
-/** The one list for all sites. */
-const headers = settings.headers.map((text) => readHeader(text)!);
+const sites = compileSiteRules(settings.sites);
 const fetcher = createFetcher({
   clock,
   userAgent: start.userAgent,
   from: settings.email,
   acceptLanguage: settings.acceptLanguage,
-  headersFor: () => headers,
+  headersFor: createHeadersFor(settings.headers, sites),
   credentials: start.credentials ?? undefined,
   socketsMax: socketsMaxOf(settings),
   bodyMemoryBytes: Math.ceil(settings.bodyMemoryBytes / settings.fetchers),
@@ -113,6 +114,7 @@ const reach = createReach({
 const homes = start.homes && createHomeLine(openHomes(start.homes), { tell, now: clock.now });
 
 const types = bodyTypesOf(settings.types);
+const sitePagesMax = sitePagesMaxOf(settings);
 const scope = createScope({
   depthMax: settings.maxDepth,
   homes: homes && (() => homes.known),
@@ -162,6 +164,7 @@ const crewOn = (store: Store): Crew =>
       bodyBytesMax: settings.bodyBytesMax,
       wantsBody: (contentType, url) => types.wants(essence(contentType), endingOf(url)),
       sitemaps: settings.sitemaps,
+      sites,
     },
     fetch: createRequestChain({ fetcher, ledger, times, meter, reach }),
     forget: fetcher.forget,
@@ -222,7 +225,7 @@ const run = async (store: Store): Promise<void> => {
             visits,
             delayMs: settings.delayMs,
             pagesMax: settings.maxPages,
-            sitePagesMax: settings.maxPagesPerSite,
+            sitePagesMax,
             leaseMs: start.leaseMs,
           });
         },

@@ -54,6 +54,7 @@ export const notedIn =
           rules: context.rules ?? '',
           site: context.site,
           url: request.url,
+          ...(context.rule ? { rule: { ...context.rule, delayMs: Math.floor(context.rule.delayMs) } } : {}),
         }),
       };
     };

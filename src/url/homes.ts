@@ -7,7 +7,7 @@
 
 import { createFingerprintTable, openFingerprintTable } from '../lib/fingerprint-table.ts';
 import type { FingerprintTable, FingerprintView, SharedFingerprints } from '../lib/fingerprint-table.ts';
-import type { ScopeKind } from '../model/settings.ts';
+import type { ScopeKind } from '../model/scope-kind.ts';
 import type { Address } from './canonical.ts';
 import { fingerprint } from './fingerprint.ts';
 import { siteOf } from './site.ts';

@@ -45,6 +45,7 @@ export const runClaimLoop = async (
   const onStop = (): void => halt.abort();
   if (stop.aborted) halt.abort();
   stop.addEventListener('abort', onStop, { once: true });
+  let hasEnded = false; // a visit, since the last claim
   let fault: { error: unknown } | null = null;
 
   const start = (visit: Visit): void => {
@@ -57,6 +58,7 @@ export const runClaimLoop = async (
       })
       .finally(() => {
         gauges.visits--;
+        hasEnded = true;
         freed.open();
       });
   };
@@ -66,6 +68,7 @@ export const runClaimLoop = async (
       gauges.slots = slotsOpen(parts.slots, clock.now() - startedAt);
       const free = gauges.slots - gauges.visits;
       const wanted = Math.min(free, VISITS_MAX);
+      hasEnded = false;
       const { visits, nextDueAt } = free > 0 ? await parts.claim({ visits: wanted }) : NOTHING;
       for (const visit of visits) start(visit);
       if (visits.length < wanted || free <= 0) {
@@ -78,7 +81,9 @@ export const runClaimLoop = async (
         ]);
         if (free <= 0) parts.onFull?.(clock.now() - since);
       }
-      await clock.sleep(CLAIM_GAP_MS, halt.signal);
+      // When the last visit under way has ended there is no other to wait for: one site of one's own, with no delay, is
+      // visited back to back.
+      if (gauges.visits > 0 || !hasEnded) await clock.sleep(CLAIM_GAP_MS, halt.signal);
     }
   } finally {
     while (gauges.visits > 0) await freed.passed();

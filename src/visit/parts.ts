@@ -5,11 +5,12 @@ import type { Answered, Exchange } from '../model/exchange.ts';
 import type { Findings } from '../model/findings.ts';
 import type { HookTrouble } from '../model/hooks.ts';
 import type { Link } from '../model/link.ts';
-import type { RequestContext, RequestKind } from '../model/request.ts';
+import type { RequestContext, RequestKind, RequestRule } from '../model/request.ts';
 import type { RecordGroup, Settlement } from '../model/settlement.ts';
 import type { PaceSettings } from '../politeness/pace.ts';
 import type { RobotsRules } from '../politeness/robots.ts';
 import type { Scope } from '../url/scope.ts';
+import type { SiteRules } from '../url/site-rules.ts';
 import type { Router } from './router.ts';
 import type { RulesCache } from './rules-cache.ts';
 
@@ -55,6 +56,10 @@ export interface VisitRules {
   readonly wantsBody: (contentType: string, url: string) => boolean;
   /** Whether sitemaps are read. */
   readonly sitemaps: boolean;
+  /** What differs by site. */
+  readonly sites?: SiteRules;
+  /** The rule for the host of this visit, if it differs from the settings of the crawl; `pace` has its delay. */
+  readonly inForce?: RequestRule;
 }
 
 export interface PageRequest {

@@ -34,6 +34,7 @@ import { refusalOf } from './wanted.ts';
 import { isUnreachable, requestRobots } from './robots-request.ts';
 import { bodyBytesMaxOf, isWanted, namedSitemaps, routed } from './sitemaps.ts';
 import { asideOf, hasNoAddress, isOfOrigin, settleAside, waits } from './trouble.ts';
+import { disregarded, settleLonger, underRules } from './under-rules.ts';
 import { TRIES_MAX } from '../contract/store.ts';
 
 /** A connection is kept for the site's next visit when that comes this soon. */
@@ -74,12 +75,15 @@ interface End {
 }
 
 export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
-  if (isOriginQueue(leased.site)) {
-    const settlement = settleAside(leased, given.rules.pace.troubleDelayMs);
-    await given.settle(settlement);
-    return settlement;
+  const ruled = underRules(given, leased);
+  const early = isOriginQueue(leased.site)
+    ? settleAside(leased, given.rules.pace.troubleDelayMs)
+    : settleLonger(given.rules.pace, ruled.rules.pace, leased);
+  if (early) {
+    await given.settle(early);
+    return early;
   }
-  const { parts, signal, done } = untilDeadline(given, leased, stop);
+  const { parts, signal, done } = untilDeadline(ruled, leased, stop);
   const state: VisitState = {
     visit: leased,
     signal,
@@ -117,10 +121,12 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
   const known = state.robots;
   if (known && waits(known, state.visit.claimedAt))
     return { fate: 'returned', event: { kind: 'no-request' }, to: asideOf(state.visit, known, false) };
-  const judged = (await knownRobots(parts, state)) ?? (await askRobots(parts, state, address));
-  if ('fate' in judged) return judged;
-  const rules = robotsDigest(judged);
   const { origin } = address;
+  const free = disregarded(parts.rules, known, { origin, now: parts.clock.now() });
+  if (free) state.robots = free;
+  const judged = free ?? (await knownRobots(parts, state)) ?? (await askRobots(parts, state, address));
+  if ('fate' in judged) return judged;
+  const rules = free ? null : robotsDigest(judged);
   const sitemaps = await namedSitemaps(parts, link, { origin, named: state.sitemapLines, stop: state.stop });
   if (!sitemaps) return cutShort(state);
   state.sitemaps = sitemaps;
@@ -134,10 +140,11 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
     );
 
   // Who names a delay means it from the first request on; where none is named, robots.txt and its page are one visit.
-  if (state.learned && (state.learned.crawlDelayMs ?? 0) > 0)
+  const { own, delayMs } = parts.rules.pace;
+  if (!own && state.learned && (state.learned.crawlDelayMs ?? 0) > 0)
     return recordsOnly(parts, state, { fate: 'returned', event: robotsEvent(state.robotsResponses) });
 
-  const restMs = Math.max(parts.rules.pace.delayMs, state.visit.pace.delayMs, state.robots!.crawlDelayMs ?? 0);
+  const restMs = Math.max(delayMs, state.visit.pace.delayMs, own ? 0 : (state.robots!.crawlDelayMs ?? 0));
   const keepMs = restMs <= KEEP_WITHIN_MS ? restMs + KEEP_WITHIN_MS : 0;
   const wantsBody = (status: number, headers: Readonly<Record<string, string>>): boolean =>
     isWanted(parts, link, { status, headers });
@@ -159,13 +166,12 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
 };
 
 /** The delays are those known when the visit began: what its own responses ask for is recorded with them. */
-const contextOf = (parts: VisitParts, { site, lease, pace }: Visit, rules: string | null): RequestContext => ({
-  site,
-  lease,
-  rules,
-  restMs: pace.delayMs,
-  delayMs: Math.max(parts.rules.pace.delayMs, Math.min(pace.crawlDelayMs, CRAWL_DELAY_MAX_MS)),
-});
+const contextOf = (parts: VisitParts, { site, lease, pace }: Visit, rules: string | null): RequestContext => {
+  const { pace: set, inForce } = parts.rules;
+  const asked = set.own ? 0 : Math.min(pace.crawlDelayMs, CRAWL_DELAY_MAX_MS);
+  const context = { site, lease, rules, restMs: pace.delayMs, delayMs: Math.max(set.delayMs, asked) };
+  return inForce ? { ...context, rule: inForce } : context;
+};
 
 /** The rules of the link's origin as the crawl knows them; null when they are unknown, stale or lost. */
 const knownRobots = async ({ clock, longRules }: VisitParts, state: VisitState): Promise<RobotsRecord | null> => {

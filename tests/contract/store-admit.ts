@@ -115,7 +115,7 @@ export const admitContract = (it: Behaviour): void => {
       [...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })),
     );
     clock.advance(DELAY_MS);
-    assert.deepEqual(await store.claim(ask({ sitePagesMax: 1 })), { visits: [], nextDueAt: null });
+    assert.deepEqual(await store.claim(ask({ sitePagesMax: { all: 1 } })), { visits: [], nextDueAt: null });
     await store.admit([link('p.example/3'), link('p.example/4', { first: true }), link('h.example/3')]);
     const census = await store.census();
     assert.deepEqual([census.waiting, census.parked, census.held], [0, 3, 2]);
@@ -175,7 +175,7 @@ export const admitContract = (it: Behaviour): void => {
       [...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })),
     );
     clock.advance(DELAY_MS);
-    await store.claim(ask({ sitePagesMax: 1 }));
+    await store.claim(ask({ sitePagesMax: { all: 1 } }));
     assert.equal((await store.admit([link('p.example/3'), link('h.example/3')], 1)).forgotten, 2);
     const census = await store.census();
     assert.deepEqual([census.parked, census.held, census.forgotten], [1, 1, 2]);

@@ -175,7 +175,7 @@ export const claimContract = (it: Behaviour): void => {
   it('a site that reached its own page limit is held instead of visited', async ({ store, clock }) => {
     await store.admit([...linksOf('a.example', 4), ...linksOf('b.example', 2)]);
     for (let round = 0; round < 2; round++) {
-      const { visits } = await store.claim(ask({ sitePagesMax: 2 }));
+      const { visits } = await store.claim(ask({ sitePagesMax: { all: 2 } }));
       assert.equal(visits.length, 2);
       await store.settle(
         visits.map((visit) => {
@@ -186,10 +186,30 @@ export const claimContract = (it: Behaviour): void => {
       clock.advance(DELAY_MS);
     }
     await store.admit([link('b.example/3')]);
-    const third = await claimOne(store, { sitePagesMax: 2 });
+    const third = await claimOne(store, { sitePagesMax: { all: 2 } });
     assert.equal(third.site, 'b.example', 'only pages count towards the limit');
     const census = await store.census();
     assert.deepEqual([census.waiting, census.leased, census.held, census.sites.held], [0, 1, 2, 1]);
     assert.deepEqual(await store.claim(ask()), { visits: [], nextDueAt: null });
+  });
+
+  it('a site with a budget of its own is held by that one, whatever holds for the others', async ({ store, clock }) => {
+    await store.admit(['a.example', 'b.example', 'c.example'].flatMap((site) => linksOf(site, 4)));
+    const sitePagesMax = { all: 2, sites: { 'a.example': 1, 'b.example': null, 'never.example': 7 } };
+    const visited: string[][] = [];
+    for (let round = 0; round < 4; round++) {
+      const { visits } = await store.claim(ask({ sitePagesMax }));
+      visited.push(visits.map(({ site }) => site).toSorted());
+      await store.settle(visits.map((visit) => settlementOf(visit)));
+      clock.advance(DELAY_MS);
+    }
+    assert.deepEqual(visited, [
+      ['a.example', 'b.example', 'c.example'],
+      ['b.example', 'c.example'],
+      ['b.example'],
+      ['b.example'],
+    ]);
+    const census = await store.census();
+    assert.deepEqual([census.pages, census.waiting, census.held, census.sites.held], [7, 0, 5, 2]);
   });
 };

@@ -153,7 +153,7 @@ export const crashContract = (it: Behaviour): void => {
       [...visits.values()].map((visit) => settlementOf(visit, { parked: visit.site === 'p.example' })),
     );
     scene.clock.advance(DELAY_MS);
-    await scene.store.claim(ask({ sitePagesMax: 1 }));
+    await scene.store.claim(ask({ sitePagesMax: { all: 1 } }));
     await scene.crash();
     const census = await scene.store.census();
     assert.deepEqual(

@@ -1,5 +1,6 @@
 /** A crawl's memory as the contract describes it, that follows a store and objects to what it may not do. */
 
+import { pagesMaxOf } from '../../src/model/site-budget.ts';
 import assert from 'node:assert/strict';
 
 import { CLAIMS_MAX, type Admitted, type Ask, type Change, type Claimed } from '../../src/contract/store.ts';
@@ -124,7 +125,7 @@ export const followClaim = (
 ): void => {
   const mine = readySites(model).filter((site) => asked.shards.includes(shardOf(site.name)));
   const due = mine.filter((site) => site.pace.dueAt <= now);
-  const over = due.filter((site) => asked.sitePagesMax !== null && site.pages >= asked.sitePagesMax);
+  const over = due.filter((site) => site.pages >= (pagesMaxOf(asked.sitePagesMax, site.name) ?? Infinity));
   const free = new Set(due.filter((site) => !over.includes(site)));
   const pagesLeft = asked.pagesMax === null ? Infinity : asked.pagesMax - pagesOf(model) - leasedVisits(model).length;
   const room = Math.max(0, Math.min(asked.visits, pagesLeft));
@@ -245,8 +246,8 @@ export const followChange = (model: Model, change: Change, now: number): void =>
       site.setAside = null;
       site.pace = { ...site.pace, dueAt: Math.max(now, site.pace.dueAt), failures: 0 };
     }
-    if (change.kind === 'release-held' && site.setAside === 'held' && site.pages < (change.sitePagesMax ?? Infinity)) {
-      site.setAside = null;
+    if (change.kind === 'release-held' && site.setAside === 'held') {
+      if (site.pages < (pagesMaxOf(change.sitePagesMax, site.name) ?? Infinity)) site.setAside = null;
     }
   }
 };

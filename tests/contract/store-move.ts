@@ -141,7 +141,7 @@ export const moveContract = (it: Behaviour): void => {
     await store.settle([aside(await claimOne(store))]);
     await store.settle([settlementOf(await claimOne(store))]);
     clock.advance(60_000);
-    const visits = await claimBySite(store, { sitePagesMax: 1 });
+    const visits = await claimBySite(store, { sitePagesMax: { all: 1 } });
     assert.deepEqual([...visits.keys()], [QUEUE]);
     await store.settle([back(visits.get(QUEUE)!)]);
     const census = await store.census();

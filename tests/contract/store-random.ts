@@ -123,12 +123,22 @@ const admitSome = async ({ scene: { store, clock }, model, dice }: RandomRun): P
   assert.deepEqual(inOrder(await store.admit(links, siteWaitingMax)), inOrder(expected));
 };
 
+/** Some sites have a budget of their own, or none. */
+const budgetsOf = (dice: Dice): Record<string, number | null> =>
+  Object.fromEntries(
+    Array.from({ length: dice.below(6) }, () => [
+      `s${dice.below(SITES)}.example`,
+      dice.oneOf([null, 1, 10 + dice.below(30)]),
+    ]),
+  );
+
 const claimSome = async ({ scene: { store, clock }, model, dice }: RandomRun): Promise<void> => {
   const pages = sitesOf(model).reduce((sum, site) => sum + site.pages, 0);
   const limits = dice.oneOf([
     { visits: 1 + dice.below(6) },
     { visits: 1 + dice.below(20), pagesMax: pages + dice.below(8) },
-    { sitePagesMax: 5 + dice.below(40) },
+    { sitePagesMax: { all: 5 + dice.below(40) } },
+    { sitePagesMax: { all: dice.oneOf([null, 30]), sites: budgetsOf(dice) } },
   ]);
   const shards = dice.oneOf([ALL_SHARDS, ALL_SHARDS.filter((shard) => shard % 2 === dice.below(2))]);
   const asked = ask({ holder: dice.oneOf(HOLDERS), shards, delayMs: RUN_DELAY_MS, ...limits });
@@ -224,7 +234,7 @@ const steerOnce = async ({ scene: { store, clock }, model, dice, ended }: Random
   const changes: readonly Change[] = [
     { kind: 'free', holder: dice.oneOf([...HOLDERS, null]), counted: dice.below(3) > 0 },
     { kind: 'retry-parked' },
-    { kind: 'release-held', sitePagesMax: dice.oneOf([null, 20, 40]) },
+    { kind: 'release-held', sitePagesMax: { all: dice.oneOf([null, 20, 40]), sites: budgetsOf(dice) } },
     { kind: 'mark', name: dice.oneOf(['seeds', 'other']), value: dice.below(1_000) },
   ];
   const given = changes.filter(() => dice.below(3) === 0);
@@ -254,7 +264,7 @@ const finish = async (run: RandomRun): Promise<void> => {
   const changes: Change[] = [
     { kind: 'free', holder: null, counted: false },
     { kind: 'retry-parked' },
-    { kind: 'release-held', sitePagesMax: null },
+    { kind: 'release-held', sitePagesMax: { all: null } },
   ];
   await store.steer(changes);
   for (const change of changes) followChange(model, change, clock.now());

@@ -93,7 +93,7 @@ export const ask = (changes: Partial<Ask> = {}): Ask => ({
   visits: 1_000,
   delayMs: DELAY_MS,
   pagesMax: null,
-  sitePagesMax: null,
+  sitePagesMax: { all: null },
   leaseMs: null,
   ...changes,
 });

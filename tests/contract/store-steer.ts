@@ -135,18 +135,32 @@ export const steerContract = (it: Behaviour): void => {
       );
       clock.advance(DELAY_MS);
     }
-    assert.deepEqual((await store.claim(ask({ sitePagesMax: 1 }))).visits, []);
+    assert.deepEqual((await store.claim(ask({ sitePagesMax: { all: 1 } }))).visits, []);
     assert.equal((await store.census()).held, 4);
-    await store.steer([{ kind: 'release-held', sitePagesMax: 1 }]);
+    await store.steer([{ kind: 'release-held', sitePagesMax: { all: 1 } }]);
     assert.equal((await store.census()).held, 4, 'no site is below this budget');
-    await store.steer([{ kind: 'release-held', sitePagesMax: 3 }]);
+    await store.steer([{ kind: 'release-held', sitePagesMax: { all: 3 } }]);
     const some = await store.census();
     assert.deepEqual([some.waiting, some.held, some.sites.held, some.sitesDue], [2, 2, 1, 1]);
-    assert.equal((await claimOne(store, { sitePagesMax: 3 })).site, 'b.example');
-    await store.steer([{ kind: 'release-held', sitePagesMax: null }]);
+    assert.equal((await claimOne(store, { sitePagesMax: { all: 3 } })).site, 'b.example');
+    await store.steer([{ kind: 'release-held', sitePagesMax: { all: null } }]);
     const all = await store.census();
     assert.deepEqual([all.held, all.sites.held], [0, 0]);
     assert.equal((await claimOne(store)).link.url, 'https://a.example/4');
+  });
+
+  it('a held site is brought back by its own budget, and not by that of the others', async ({ store, clock }) => {
+    await store.admit(['a.example', 'b.example', 'c.example'].flatMap((site) => linksOf(site, 4)));
+    await store.settle((await store.claim(ask())).visits.map((visit) => settlementOf(visit)));
+    clock.advance(DELAY_MS);
+    assert.deepEqual((await store.claim(ask({ sitePagesMax: { all: 1 } }))).visits, []);
+    assert.equal((await store.census()).sites.held, 3);
+    await store.steer([{ kind: 'release-held', sitePagesMax: { all: 1, sites: { 'a.example': 2 } } }]);
+    assert.deepEqual([(await store.census()).sites.held, (await store.census()).waiting], [2, 3]);
+    await store.steer([{ kind: 'release-held', sitePagesMax: { all: null, sites: { 'b.example': 1 } } }]);
+    assert.deepEqual([(await store.census()).sites.held, (await store.census()).waiting], [1, 6]);
+    await store.steer([{ kind: 'release-held', sitePagesMax: { all: 1, sites: { 'b.example': null } } }]);
+    assert.deepEqual([(await store.census()).sites.held, (await store.census()).waiting], [0, 9]);
   });
 
   it('marks are remembered, the last value of each name', async (scene) => {
@@ -195,7 +209,7 @@ export const steerContract = (it: Behaviour): void => {
     await store.steer([{ kind: 'free', holder: null, counted: true }]);
     await expect(true, 'a freed lease');
     clock.advance(DELAY_MS);
-    await store.claim(ask({ sitePagesMax: 0 }));
+    await store.claim(ask({ sitePagesMax: { all: 0 } }));
     await expect(true, 'a site held');
     await store.steer([{ kind: 'mark', name: 'seeds', value: 1 }]);
     await expect(true, 'a mark');

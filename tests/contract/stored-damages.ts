@@ -38,7 +38,7 @@ export const makeGround = async ({ store }: Scene): Promise<void> => {
         }),
       ),
   );
-  await store.claim(ask({ sitePagesMax: 1 }));
+  await store.claim(ask({ sitePagesMax: { all: 1 } }));
 };
 
 /** A fault with at least these fields. */

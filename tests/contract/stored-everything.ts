@@ -60,7 +60,7 @@ export const park = (scene: Scene, site: string): Promise<Visit> =>
 
 /** Sites that are due and have that many pages are held; those that have fewer stay as they are. */
 export const holdFrom = async ({ store }: Scene, sitePagesMax: number): Promise<void> => {
-  const { visits } = await store.claim(ask({ sitePagesMax }));
+  const { visits } = await store.claim(ask({ sitePagesMax: { all: sitePagesMax } }));
   await store.settle(visits.map((visit) => settlementOf(visit, { fate: 'returned', pace: visit.pace })));
 };
 

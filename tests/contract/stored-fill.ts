@@ -130,7 +130,7 @@ const claimAll = async (store: Store): Promise<{ visits: readonly Visit[]; claim
 /** Everything is set free and visited in both crawls at the same moments; gives the sites visited. */
 const goOnAlike = async (stores: readonly [Store, Store], clock: ManualClock): Promise<string[]> => {
   for (const store of stores)
-    await store.steer([{ kind: 'retry-parked' }, { kind: 'release-held', sitePagesMax: null }]);
+    await store.steer([{ kind: 'retry-parked' }, { kind: 'release-held', sitePagesMax: { all: null } }]);
   const sites: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     clock.advance(2 * DELAY_MS);

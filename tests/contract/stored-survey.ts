@@ -51,7 +51,7 @@ const MIXTURES: readonly [what: string, make: (scene: Scene) => Promise<readonly
       await visitSite(scene, 'a.example');
       await visitSite(scene, 'b.example');
       await holdFrom(scene, 1);
-      await scene.store.steer([{ kind: 'release-held', sitePagesMax: null }]);
+      await scene.store.steer([{ kind: 'release-held', sitePagesMax: { all: null } }]);
       await visitSite(scene, 'a.example');
       await holdFrom(scene, 2);
       await scene.store.admit([link('a.example/first', { first: true }), link('a.example/last')]);

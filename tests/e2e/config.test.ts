@@ -38,6 +38,7 @@ test('a crawl runs from a file alone; a flag wins over the file, and the file ov
       'max-pages: 5',
       'verify-tls: true',
       'park-after: 4',
+      'sites: { Never.Example: { delay: 1m } }',
     ]);
     assertCode(await stage.gossamer('crawl', '--config', path, '--park-after', '3'), 0);
     const made = join(stage.home, 'made');
@@ -46,6 +47,7 @@ test('a crawl runs from a file alone; a flag wins over the file, and the file ov
       [first.email, first.delayMs, first.maxPages, first.verifyTls, first.parkAfter],
       ['file@example.org', 50, 5, true, 3],
     );
+    assert.deepEqual(first.sites, [{ name: 'never.example', delayMs: 60_000 }]);
     const seedLines = readFileSync(join(made, 'seeds.txt'), 'utf8');
 
     // The same file again: what it says counts once more, but the limit is lifted and the switch is off by flags.
@@ -77,6 +79,7 @@ test('config names who gave each value, and what it prints is taken back as the 
       'delay: 90s',
       'max-pages: none',
       'sitemaps: true',
+      'sites: { a.example: { delay: 0, own: true, headers: { X-A: b } }, b.example: { max-pages: none } }',
       'user-agent: "a"',
       'dir: here',
       'seeds: seeds.txt',
@@ -138,4 +141,41 @@ test('a mistake in a file is one sentence with its place and exit code 2, for ev
     const ran = await stage.gossamer('config', '--delay', '5s', '--max-pages', '0');
     assertCode(ran, 2);
     assert.match(ran.stderr, /^gossamer: --max-pages 0 is not understood: the least is 1\n$/);
+  }));
+
+test('config --site prints what holds for a host, and which rule or setting gives it', () =>
+  onStage(plainPlan(1, 1), async (stage) => {
+    const path = writeConfig(stage, [
+      'delay: 90s',
+      'sites:',
+      '  example.org: { delay: 1s, max-pages: 1000 }',
+      '  intern.example.org: { own: true, delay: 0, robots: ignore }',
+    ]);
+    const ran = await stage.gossamer('config', '--config', path, '--site', 'Wiki.Intern.example.org');
+    assertCode(ran, 0);
+    assert.deepEqual(ran.stdout.trimEnd().split('\n'), [
+      '# wiki.intern.example.org, of the site example.org: what holds, and where it comes from.',
+      'delay: 0s # rule for intern.example.org, file',
+      'max-pages: 1000 # rule for example.org, file',
+      'own: true # rule for intern.example.org, file',
+      'robots: ignore # rule for intern.example.org, file',
+    ]);
+    const other = await stage.gossamer('config', '--config', path, '--site', 'example.net', '--json');
+    assert.deepEqual(JSON.parse(other.stdout), {
+      host: 'example.net',
+      site: 'example.net',
+      values: {
+        delay: { value: '90s', rule: null, setting: 'delay', from: 'file' },
+        'max-pages': { value: null, rule: null, setting: 'max-pages-per-site', from: 'default' },
+        own: { value: false, rule: null, setting: null, from: 'default' },
+        robots: { value: 'obey', rule: null, setting: null, from: 'default' },
+      },
+    });
+    // The same of a crawl that has stored them.
+    assertCode(await stage.crawl({ config: path, 'max-pages': 1, delay: '50ms' }), 0);
+    const stored = await stage.gossamer('config', stage.dir, '--site', 'example.org');
+    assert.match(stored.stdout, /^delay: 1s # rule for example\.org, crawl$/m);
+    const bad = await stage.gossamer('config', '--site', 'no dots');
+    assertCode(bad, 2);
+    assert.match(bad.stderr, /--site "no dots" has white space inside/);
   }));

@@ -95,8 +95,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'visit/visit.ts',
-        '  if (isOriginQueue(leased.site)) {',
-        '  if (isOriginQueue(leased.site) && leased.robots && waits(leased.robots, leased.claimedAt)) {',
+        '  const early = isOriginQueue(leased.site)',
+        '  const early = isOriginQueue(leased.site) && leased.robots && waits(leased.robots, leased.claimedAt)',
       ),
     ],
   },

@@ -245,7 +245,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
             visits: wanted,
             delayMs: settings.delayMs,
             pagesMax: null,
-            sitePagesMax: null,
+            sitePagesMax: { all: null },
             leaseMs: settings.leaseMs,
             shards: settings.leaseMs === null ? shards.filter((shard) => shard % settings.fetchers === index) : shards,
           }),

@@ -94,7 +94,7 @@ export const settleAll = async (store: SqliteStore, keep: Keep, more: MadeMore =
       visits: BATCH,
       delayMs: 0,
       pagesMax: null,
-      sitePagesMax: null,
+      sitePagesMax: { all: null },
       leaseMs: null,
     });
     if (visits.length === 0) return;

@@ -89,7 +89,7 @@ const fillRest = async (store: SqliteStore): Promise<void> => {
   await store.admit(linksOf('full.example', 5), 2);
   await store.admit(linksOf('held.example', 3));
   await visitOne(store, 'held.example');
-  const { visits } = await store.claim(ask({ shards: [shardOf('held.example')], sitePagesMax: 1 }));
+  const { visits } = await store.claim(ask({ shards: [shardOf('held.example')], sitePagesMax: { all: 1 } }));
   await store.settle(
     visits.map((visit) => ({
       ...settlementOf(visit, 'all'),
@@ -183,7 +183,7 @@ export const claimAll = async (path: string, shards: number): Promise<Record<str
   const clock = createManualClock(1e13); // all are due
   const store = openSqlite({ path, clock: () => clock, archive: () => openMemoryArchive() });
   const claimed: Record<string, string[]> = {};
-  const orders: readonly Order[] = [{ kind: 'retry-parked' }, { kind: 'release-held', sitePagesMax: null }];
+  const orders: readonly Order[] = [{ kind: 'retry-parked' }, { kind: 'release-held', sitePagesMax: { all: null } }];
   await store.steer(orders);
   for (let isEmpty = false; !isEmpty; clock.advance(10_000)) {
     const { visits } = await store.claim(

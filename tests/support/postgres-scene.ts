@@ -158,7 +158,9 @@ export const walkTogether = async ({ clock, member }: PostgresScene): Promise<re
     else if (dice < 55)
       visits.push(
         ...(
-          await store.claim(ask({ visits: 5, delayMs: 500, leaseMs: 60_000, sitePagesMax: [null, 3][randomInt(2)]! }))
+          await store.claim(
+            ask({ visits: 5, delayMs: 500, leaseMs: 60_000, sitePagesMax: { all: [null, 3][randomInt(2)]! } }),
+          )
         ).visits.map((visit) => ({ visit, by: i })),
       );
     else if (dice < 85) await store.settle(take(visits, i).map(({ visit }) => randomSettlement(visit, clock.now())));

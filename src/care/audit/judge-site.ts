@@ -18,7 +18,7 @@ const CLOCKS_APART_MS = 10;
 const UNREACHED = 'refused';
 
 /** Where a delay comes from. */
-export type DelaySource = 'configured' | 'crawl-delay' | 'noted' | 'kept';
+export type DelaySource = 'configured' | 'rule' | 'crawl-delay' | 'noted' | 'kept';
 export interface Required {
   readonly ms: number;
   readonly source: DelaySource;
@@ -69,7 +69,7 @@ export const judgeRequest = (history: SiteHistory, request: AuditedRequest, judg
   noteEnd(history, request);
   if (request.kind !== 'follow') judgeSite(request, findings);
   if (request.kind === 'robots') noteAsked(history.robots, request);
-  if (isPage(request)) judgeRobots(history.robots, request, judging);
+  if (isPage(request) && !request.rule?.robotsIgnored) judgeRobots(history.robots, request, judging);
 };
 
 const noteEnd = (history: SiteHistory, request: AuditedRequest): void => {
@@ -130,6 +130,7 @@ const begin = (history: SiteHistory, request: AuditedRequest, { findings, onGap 
 
 export const SOURCES: Readonly<Record<DelaySource, string>> = {
   configured: 'the delay that the crawl was set to',
+  rule: 'the delay that a rule for this site sets',
   'crawl-delay': 'the Crawl-delay of its robots.txt',
   noted: 'the delay in force at the first of the two, as the crawler noted it',
   kept: 'the delay that the crawler set itself after the first of the two, from how long the site took to respond',
@@ -140,9 +141,10 @@ export const SOURCES: Readonly<Record<DelaySource, string>> = {
  * noted.
  */
 const requiredAfter = (history: SiteHistory, before: VisitSeen, next: AuditedRequest): Required => {
-  const crawlDelayMs = crawlDelayIn(history.robots, before.first) ?? 0;
+  const { rule, settings } = before.first;
+  const crawlDelayMs = rule?.own ? 0 : (crawlDelayIn(history.robots, before.first) ?? 0);
   const candidates: Required[] = [
-    { ms: Math.floor(before.first.settings.delayMs), source: 'configured' },
+    { ms: Math.floor(rule?.delayMs ?? settings.delayMs), source: rule ? 'rule' : 'configured' },
     { ms: Math.min(crawlDelayMs, CRAWL_DELAY_MAX_MS), source: 'crawl-delay' },
     { ms: before.first.delayMs, source: 'noted' },
     { ms: next.restMs, source: 'kept' },

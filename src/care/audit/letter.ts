@@ -13,7 +13,7 @@ export interface LetterFrom {
 }
 
 export const letterOf = (
-  { tally, findings, remarks, damage }: AuditReport & { readonly tally: SiteTally },
+  { tally, findings, remarks, damage, own, robotsIgnored }: AuditReport & { readonly tally: SiteTally },
   { email }: LetterFrom,
 ): string[] => {
   if (tally.requests === 0)
@@ -29,7 +29,8 @@ export const letterOf = (
     '',
     ...paceLines(tally, findings.byKind),
     '',
-    ...robotsLines(tally, findings),
+    ...ownLines(own, robotsIgnored),
+    ...robotsLines(tally, findings, robotsIgnored),
     ...violationLines(findings),
     ...[...remarks, ...damage].map((text) => `Note: ${text}.`),
     '',
@@ -71,16 +72,27 @@ const paceLines = ({ gaps, shortestGapMs, medianGapMs, required, delaysMs }: Sit
   ];
 };
 
+/** What whoever crawls their own site has set. */
+const ownLines = (own: number, robotsIgnored: number): string[] => [
+  ...(own > 0
+    ? [
+        `${plural(own, 'request')} went to hosts that the crawler is told are its own: only the delay that it is set to was kept there.`,
+      ]
+    : []),
+  ...(robotsIgnored > 0 ? [`For ${plural(robotsIgnored, 'request')} of these, robots.txt was disregarded.`] : []),
+];
+
 /** What a robots decision can be wrong in. */
 const ROBOTS_VIOLATIONS: readonly ViolationKind[] = ['forbidden', 'no-robots', 'stale-robots', 'wrong-rules'];
 
 const robotsLines = (
   { robots, byKind: kinds }: SiteTally,
   { byKind, unchecked }: AuditReport['findings'],
+  robotsIgnored: number,
 ): string[] => {
   const against = ROBOTS_VIOLATIONS.reduce((sum, kind) => sum + (byKind[kind] ?? 0), 0);
   const open = Object.entries(unchecked) as [UncheckedReason, number][];
-  const openRequests = open.reduce((sum, [, n]) => sum + n, 0);
+  const openRequests = open.reduce((sum, [, n]) => sum + n, robotsIgnored);
   const pages = kinds.page + kinds.sitemap;
   return [
     ...robots.flatMap(quoteLines),

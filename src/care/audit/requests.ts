@@ -1,7 +1,7 @@
 /** The requests of one or more ledgers, as lines that sort by site and time. */
 
 import { join } from 'node:path';
-import { LEDGER_DIR, type NotedRequest, type RunHead } from '../../ledger/format.ts';
+import { LEDGER_DIR, readRule, ruleText, type NotedRequest, type RunHead } from '../../ledger/format.ts';
 import { readLedger, type ReadRequest } from '../../ledger/read.ts';
 
 /** The settings under which a request was sent. */
@@ -92,6 +92,7 @@ const requestLine = (
     request.url,
     end ? request.at + end.tookMs : null,
     end?.result ?? '',
+    ...(request.rule ? [ruleText(request.rule)] : []),
   ];
   return sortable({ site: request.site, mark: REQUEST_MARK, at: request.at, nth, rest });
 };
@@ -145,12 +146,13 @@ type RequestRest = [
   string,
   number | null,
   string,
+  string?,
 ];
 
 export const readRequest = ({ site, at, rest }: SortedLine, runSettings: RunSettings): AuditedRequest => {
-  const [member, writer, settings, lease, kind, delayMs, restMs, rules, address, url, endedAt, result] = JSON.parse(
-    rest,
-  ) as RequestRest;
+  const [member, writer, settings, lease, kind, delayMs, restMs, rules, address, url, endedAt, result, ruled] =
+    JSON.parse(rest) as RequestRest;
+  const rule = ruled === undefined ? null : readRule(ruled);
   return {
     site,
     at,
@@ -166,5 +168,6 @@ export const readRequest = ({ site, at, rest }: SortedLine, runSettings: RunSett
     url,
     endedAt,
     result,
+    ...(rule ? { rule } : {}),
   };
 };

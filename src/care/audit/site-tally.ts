@@ -77,7 +77,7 @@ export const createTally = (site: string): Tallying => {
       tally.requests++;
       tally.byKind[request.kind]++;
       tally.userAgents.add(request.settings.userAgent);
-      tally.delaysMs.add(request.settings.delayMs);
+      tally.delaysMs.add(request.rule?.delayMs ?? request.settings.delayMs);
       tally.from = Math.min(tally.from, request.at);
       tally.to = Math.max(tally.to, request.at);
       tally.newest.push(request);

@@ -82,7 +82,7 @@ const lineOf = ({ phase, done, total }: AuditProgress): string => {
 };
 
 const textOf = (dirs: readonly string[], report: AuditReport): string[] => {
-  const { tally, findings, damage, remarks, requests, sites } = report;
+  const { tally, findings, damage, remarks, requests, sites, own, robotsIgnored } = report;
   if (tally) return letterOf({ ...report, tally }, readIdentity(dirs[0]!).settings).map(visible);
   return [
     ...findings.violations.map(({ kind, says }) => `${red('violation')} ${kind}: ${visible(says)}`),
@@ -94,6 +94,9 @@ const textOf = (dirs: readonly string[], report: AuditReport): string[] => {
       ([reason, n]) => `not checked: the robots decision of ${plural(n, 'request')}: ${UNCHECKED[reason]}`,
     ),
     ...remarks.map((text) => `note: ${visible(text)}`),
+    ...(own > 0
+      ? [`${plural(own, 'request')} to own sites, ${writeCount(robotsIgnored)} of them with robots.txt disregarded`]
+      : []),
     bold(`${plural(requests, 'request')}, ${plural(sites, 'site')}, ${plural(findings.count, 'violation')}`),
   ];
 };

@@ -10,6 +10,8 @@ import { writeSetting, type Written } from '../../model/write-setting.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf, FILE_NAMES, type FileConfig } from '../config-file.ts';
 import { printForeign, printObject } from '../listing.ts';
+import { siteLines, siteValues } from '../site-values.ts';
+import { writeSiteRules, type WrittenRules } from '../site-rules-file.ts';
 import { givenSettings, GROUPS, groupOf, SETTING_FLAGS, SETTINGS_SHOWN } from '../setting-flags.ts';
 
 /** Who gave a value; of several, the last one here wins. */
@@ -17,16 +19,17 @@ const SOURCES = ['default', 'crawl', 'file', 'flag'] as const;
 type Source = (typeof SOURCES)[number];
 
 interface Sourced {
-  readonly value: Written;
+  readonly value: Written | WrittenRules;
   readonly from: Source;
 }
 
 export const configCommand: Command = {
   name: 'config',
-  usage: 'config [<dir>] [--config FILE] [--json] [flags of crawl]',
+  usage: 'config [<dir>] [--config FILE] [--site HOST] [--json] [flags of crawl]',
   says: 'Print the settings in force, as a file for --config. Each value says where it comes from: a flag wins over the file, the file over what the crawl in <dir> has stored, and that over the default. Nothing is changed.',
   flags: [
     CONFIG_FLAG,
+    { name: 'site', value: 'HOST', says: 'what holds for a host, by the rules per site, and where it comes from' },
     { name: 'json', says: 'print one JSON object, with the sources' },
     ...SETTING_FLAGS.map((flag) => ({ ...flag, rare: true })),
   ],
@@ -37,9 +40,15 @@ export const configCommand: Command = {
     const stored = dir === undefined ? {} : readIdentity(dir).settings;
     const file = await configOf(read);
     const settings = sourced({ crawl: stored, file: file.settings, flag: givenSettings(read) });
-    await (read.switches.has('json')
-      ? printObject(objectOf(settings, file), 2)
-      : printForeign(`${linesOf(settings, file).join('\n')}\n`));
+    const isJson = read.switches.has('json');
+    const host = read.values.get('site')?.[0];
+    if (host !== undefined) {
+      const given = { ...stored, ...file.settings, ...givenSettings(read) };
+      const values = siteValues(host, given, (name) => settings.get(name)!.from);
+      await (isJson ? printObject(values, 2) : printForeign(`${siteLines(values).join('\n')}\n`));
+      return 0;
+    }
+    await (isJson ? printObject(objectOf(settings, file), 2) : printForeign(`${linesOf(settings, file).join('\n')}\n`));
     return 0;
   },
 };
@@ -55,7 +64,9 @@ const sourced = (given: Given): Map<SettingName, Sourced> =>
       if (name !== 'email' || value !== '') checkSetting(name, value);
       // A path on the command line is relative to where it is typed; the printed file may lie elsewhere.
       const isRelative = name === 'hooks' && from === 'flag' && value !== '' && !String(value).startsWith('file:');
-      return [name, { value: isRelative ? resolve(String(value)) : writeSetting(name, value), from }];
+      if (isRelative) return [name, { value: resolve(String(value)), from }];
+      const isRules = name === 'sites';
+      return [name, { value: isRules ? writeSiteRules(value as Settings['sites']) : writeSetting(name, value), from }];
     }),
   );
 
@@ -97,16 +108,30 @@ const linesOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig):
       `## ${group}`,
       ...[...settings]
         .filter(([name]) => groupOf(name) === group)
-        .flatMap(([name, one]) => [`# ${SETTINGS[name].says}`, lineOf(name, one)]),
+        .flatMap(([name, one]) => [`# ${SETTINGS[name].says}`, ...linesFor(name, one)]),
     ]),
   ];
 };
 
-const lineOf = (name: SettingName, { value, from }: Sourced): string => {
+const linesFor = (name: SettingName, { value, from }: Sourced): string[] => {
   const { flag } = SETTINGS[name];
-  if (name === 'email' && value === '') return `# ${flag}: you@example.org # missing: a crawl needs it`;
-  return `${flag}: ${yamlOf(value)} # ${from}`;
+  if (name === 'email' && value === '') return [`# ${flag}: you@example.org # missing: a crawl needs it`];
+  if (isRules(value)) return [`${flag}:${Object.keys(value).length === 0 ? ' {}' : ''} # ${from}`, ...ruleLines(value)];
+  return [`${flag}: ${yamlOf(value)} # ${from}`];
 };
+
+const isRules = (value: Written | WrittenRules): value is WrittenRules =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A host in quotes is one whatever it consists of; a rule that names nothing is written as such. */
+const ruleLines = (rules: WrittenRules): string[] =>
+  Object.entries(rules).flatMap(([host, values]) => [
+    `  ${JSON.stringify(host)}:${Object.keys(values).length === 0 ? ' {}' : ''}`,
+    ...Object.entries(values).map(([name, value]) => `    ${name}: ${ruleYaml(value)}`),
+  ]);
+
+const ruleYaml = (value: WrittenRules[string][string]): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : yamlOf(value);
 
 /** Plain where that is safe; JSON in quotes is YAML too. */
 const yamlOf = (value: Written): string => {

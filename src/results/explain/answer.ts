@@ -7,6 +7,7 @@ import { ANSWERED_OUTCOMES, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../../mo
 import type { PageRow } from '../../model/page.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import type { Settings } from '../../model/settings.ts';
+import { valueFor } from '../../url/site-rules.ts';
 import type { Found } from './found.ts';
 import { OPEN_REASONS } from './reasons.ts';
 
@@ -63,7 +64,7 @@ const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
     case 'parked':
       return parkedAnswer(found);
     case 'held':
-      return `It is held: its site ${site.site} has ${plural(site.pages, 'page')}, and --max-pages-per-site is ${settings.maxPagesPerSite ?? 'lifted'}.`;
+      return `It is held: its site ${site.site} has ${plural(site.pages, 'page')}, and ${budgetOf(site, settings)}.`;
     case 'max-pages':
       return `It waits, but the crawl has all the pages it may have: --max-pages is ${writeCount(settings.maxPages ?? 0)}.`;
     case 'in-trouble':
@@ -72,7 +73,7 @@ const openAnswer = (found: Found, open: OpenLink, site: SiteView): string => {
         : `${waits} its site ${site.site}, where pages failed ${inARow(site.failures)}, is visited again ${inTime(site.dueAt, found)}. ${placeOf(open)}.`;
     case 'waiting':
       return (
-        `${waits} its site ${site.site} may be visited ${inTime(site.dueAt, found)}, and then every ${writeDuration(delayOf(site, settings))}. ` +
+        `${waits} its site ${site.site} may be visited ${inTime(site.dueAt, found)}, and then every ${writeDuration(delayOf(site, found))}. ` +
         `${placeOf(open)}${open.ahead > 0 ? `; its turn comes ${turnOf(visitAtOf(open, site, found)! - now, running)}` : ''}.`
       );
     case 'robots-denied':
@@ -100,17 +101,27 @@ const hopeless = (state: LinkView['state']): string =>
 const placeOf = ({ ahead }: OpenLink): string =>
   ahead === 0 ? 'It is the next in the queue' : `${plural(ahead, 'link is', 'links are')} before it`;
 
+const budgetOf = ({ site }: SiteView, { sites, maxPagesPerSite }: Settings): string => {
+  const rule = valueFor(sites, site, 'maxPages');
+  const [set, pagesMax] = rule ? [`max-pages of the rule for ${rule.by}`, rule.value] : [PER_SITE, maxPagesPerSite];
+  return `${set} is ${pagesMax ?? 'lifted'}`;
+};
+const PER_SITE = '--max-pages-per-site';
+
 /** A site that was never visited has no delay of its own yet. */
-const delayOf = (site: SiteView, settings: Settings): number => Math.max(site.delayMs, settings.delayMs);
+const delayOf = (site: SiteView, { settings, address }: Pick<Found, 'settings' | 'address'>): number => {
+  const setMs = valueFor(settings.sites, address.host, 'delayMs')?.value ?? settings.delayMs;
+  return valueFor(settings.sites, address.host, 'own')?.value ? setMs : Math.max(site.delayMs, setMs);
+};
 
 /** When a link is visited, if the crawl runs, its site stays well and nothing goes before it. Null when it never is. */
 export const visitAtOf = (
   open: OpenLink,
   site: SiteView,
-  { settings, now, reason }: Pick<Found, 'settings' | 'now' | 'reason'>,
+  { settings, address, now, reason }: Pick<Found, 'settings' | 'address' | 'now' | 'reason'>,
 ): number | null =>
   reason === 'waiting' || reason === 'in-trouble'
-    ? Math.max(site.dueAt, now) + open.ahead * delayOf(site, settings)
+    ? Math.max(site.dueAt, now) + open.ahead * delayOf(site, { settings, address })
     : null;
 
 export const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -2,8 +2,9 @@
 
 import { TRIES_MAX } from '../../contract/store.ts';
 import { shellWord } from '../../lib/shell-word.ts';
-import { plural, writeCount } from '../../lib/units.ts';
+import { plural, writeCount, writeDuration } from '../../lib/units.ts';
 import { canonicalize } from '../../url/canonical.ts';
+import { robotsIgnoredFor, valueFor } from '../../url/site-rules.ts';
 import { siteOf } from '../../url/site.ts';
 import { causeOf, timeOf } from './answer.ts';
 import type { Found } from './found.ts';
@@ -37,7 +38,7 @@ const isBareSeed = async ({ view: { page }, reason, address, crawl }: Found): Pr
   address.url.startsWith('https:') &&
   (await crawl.link(otherScheme(address.url), siteOf(address.host))).state !== 'unknown';
 
-const openNotes = ({ view, lastFailure, trouble, reason }: Found): string[] => {
+const openNotes = ({ view, lastFailure, trouble, reason, settings, address }: Found): string[] => {
   const notes: string[] = [];
   const site = view.site!;
   if (trouble) {
@@ -49,9 +50,24 @@ const openNotes = ({ view, lastFailure, trouble, reason }: Found): string[] => {
       `the last failure on record: ${lastFailure.url}, ${lastFailure.outcome}${lastFailure.status === null ? '' : ` ${lastFailure.status}`}, on ${timeOf(lastFailure.time)}`,
     );
   }
-  if (reason === 'waiting' && site.crawlDelayMs >= site.delayMs && site.crawlDelayMs > 0)
+  const own = valueFor(settings.sites, address.host, 'own');
+  if (reason === 'waiting' && !own?.value && site.crawlDelayMs >= site.delayMs && site.crawlDelayMs > 0)
     notes.push('its Crawl-delay sets the pace');
-  return notes;
+  return [...notes, ...ruleNotes(settings, address.host)];
+};
+
+/** What rules per site say of a host. */
+const ruleNotes = ({ sites }: Found['settings'], host: string): string[] => {
+  const delay = valueFor(sites, host, 'delayMs');
+  const own = valueFor(sites, host, 'own');
+  const ignored = robotsIgnoredFor(sites, host);
+  return [
+    ...(delay ? [`the rule for ${delay.by} sets its delay to ${writeDuration(delay.value)}, instead of --delay`] : []),
+    ...(own?.value
+      ? [`the rule for ${own.by} says that it is your own: neither a Crawl-delay nor its speed lengthens its delay`]
+      : []),
+    ...(ignored ? [`the rule for ${ignored.by} disregards its robots.txt`] : []),
+  ];
 };
 
 const unknownNotes = async ({ view, settings, scope, crawl }: Found): Promise<string[]> => {
@@ -96,7 +112,10 @@ export const adviceOf = async (found: Found): Promise<string[]> => {
     case 'parked':
       return [`${resume} --retry-parked`];
     case 'held':
-      return [`${resume} --max-pages-per-site ${2 * Math.max(view.site!.pages, 1)}`];
+      // The budget of a rule is raised where it stands.
+      return valueFor(found.settings.sites, view.site!.site, 'maxPages')
+        ? [`${resume} --config FILE`]
+        : [`${resume} --max-pages-per-site ${2 * Math.max(view.site!.pages, 1)}`];
     case 'max-pages':
       return [`${resume} --max-pages ${2 * found.settings.maxPages!}`];
     case 'too-deep':

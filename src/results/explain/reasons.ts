@@ -8,7 +8,7 @@ export const OPEN_REASONS = {
   waiting: 'it waits in the queue of its site',
   'in-trouble': 'it waits, and its origin or its site is visited again only after a pause, because it failed',
   parked: 'its origin could not be reached too often in a row, or its host name does not exist',
-  held: 'its site has all the pages that --max-pages-per-site allows',
+  held: 'its site has all the pages that --max-pages-per-site, or its rule, allows',
   'max-pages': 'it waits, and the crawl has all the pages that --max-pages allows',
   unknown: 'no page that was crawled links to it, or the link was not taken',
 } as const;

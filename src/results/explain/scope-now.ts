@@ -33,7 +33,7 @@ export interface ScopeQuestion {
 /** Null when the link is wanted. */
 export const scopeNow = async (question: ScopeQuestion): Promise<ScopeAnswer | null> => {
   const { dir, settings, address, link, crawl } = question;
-  const homes = await homesNow(dir, settings.scope ?? 'any', crawl);
+  const homes = await homesNow(dir, settings, crawl);
   const scope = createScope({
     depthMax: settings.maxDepth,
     homes: homes && (() => homes),

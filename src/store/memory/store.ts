@@ -8,6 +8,7 @@ import { unansweredPage } from '../../model/unanswered-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Link } from '../../model/link.ts';
 import { NO_PLACE, type PageRow } from '../../model/page.ts';
+import { pagesMaxOf } from '../../model/site-budget.ts';
 import type { Destination, Settlement } from '../../model/settlement.ts';
 import type { Visit } from '../../model/visit.ts';
 import type { Waiting } from '../../model/waiting.ts';
@@ -100,7 +101,7 @@ const claim = (state: MemoryState, ask: Ask, now: number): Claimed => {
   let held = 0;
   for (const site of mine) {
     if (visits.length >= Math.min(ask.visits, room) || site.pace.dueAt > now) break;
-    if (ask.sitePagesMax !== null && site.pages >= ask.sitePagesMax) {
+    if (site.pages >= (pagesMaxOf(ask.sitePagesMax, site.name) ?? Infinity)) {
       site.setAside = 'held';
       held++;
     } else visits.push(lease(state, site, { ask, now }));
@@ -247,7 +248,8 @@ const applyTo = (state: MemoryState, site: Site, { change, now }: { change: Chan
       };
       return true;
     case 'release-held':
-      if (site.setAside !== 'held' || (change.sitePagesMax !== null && site.pages >= change.sitePagesMax)) return false;
+      if (site.setAside !== 'held') return false;
+      if (site.pages >= (pagesMaxOf(change.sitePagesMax, site.name) ?? Infinity)) return false;
       site.setAside = null;
       return true;
     case 'mark':

@@ -5,7 +5,7 @@ import type { Ask, Claimed } from '../../contract/store.ts';
 import type { Visit } from '../../model/visit.ts';
 import { readWaiting } from '../waiting-text.ts';
 import type { Session } from './session.ts';
-import { arrayOf } from './values.ts';
+import { arrayOf, jsonOf } from './values.ts';
 
 /** A visit, or when the next site of a shard is due. */
 interface ClaimRow extends Omit<Visit, 'link' | 'tries' | 'lease'> {
@@ -25,7 +25,8 @@ export const claim = async (session: Session, ask: Ask, turn: number): Promise<C
   if (shards.length === 0) return { visits: [], nextDueAt: known(dueHints.next(ask.shards)) };
   const age = dueHints.age();
   const { visits: wanted, holder, delayMs, pagesMax, sitePagesMax, leaseMs } = ask;
-  const limits = [delayMs, pagesMax, sitePagesMax, leaseMs];
+  const budgets = sitePagesMax.sites ? jsonOf(sitePagesMax.sites) : null;
+  const limits = [delayMs, pagesMax, sitePagesMax.all, budgets, leaseMs];
   const values = [member, run, arrayOf(shards), wanted, holder, ...limits, session.at()];
   const rows = await server.call<ClaimRow>('claim', values);
   if (rows.length > 0) session.heard(rows[0]!.claimedAt);

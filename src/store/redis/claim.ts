@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CLAIMS_MAX, type Ask, type Claimed } from '../../contract/store.ts';
 import type { CarriedRobots } from '../../model/long-rules.ts';
 import type { Visit } from '../../model/visit.ts';
+import { budgetsIn } from './budgets.ts';
 import type { Claim, OpenClaim } from './queue.ts';
 import { writeGivenUp, type Session } from './session.ts';
 import { everyShard, reading, type Answer, type Step } from './wire.ts';
@@ -81,7 +82,9 @@ const takeLocked = async (session: Session, ask: Ask, pagesMax: number): Promise
 
 const stepFor = ({ member, shards }: Session, ask: Ask, shard: number, visits: number): Step => {
   const { delayMs, sitePagesMax, leaseMs, holder } = ask;
-  const args = [visits, delayMs, sitePagesMax ?? '', leaseMs ?? '', `${member}/${holder}`, shards, shard, CLAIMS_MAX];
+  const budget = sitePagesMax.all ?? '';
+  const args = [visits, delayMs, budget, leaseMs ?? '', `${member}/${holder}`, shards, shard, CLAIMS_MAX];
+  if (sitePagesMax.sites) args.push(budgetsIn(sitePagesMax.sites, shard, shards));
   return { name: 'claim', shard, args };
 };
 

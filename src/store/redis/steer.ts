@@ -1,6 +1,8 @@
 /** What a person or the supervisor changes: leases freed, sites brought back, marks set. */
 
 import { CLAIMS_MAX, type Change } from '../../contract/store.ts';
+import type { SitePagesMax } from '../../model/site-budget.ts';
+import { budgetsIn } from './budgets.ts';
 import { writeGivenUp, type LeaseSession } from './session.ts';
 import { readLastSettled, type LastSettled } from './unsettled.ts';
 import { everyShard } from './wire.ts';
@@ -18,7 +20,7 @@ const make = async (session: LeaseSession, change: Change): Promise<void> => {
       return;
     }
     case 'retry-parked':
-      return release(session, 'parked', null);
+      return release(session, 'parked', { all: null });
     case 'release-held':
       return release(session, 'held', change.sitePagesMax);
     case 'mark':
@@ -55,12 +57,13 @@ export const free = async (session: LeaseSession, freeing: Freeing): Promise<Las
 const release = async (
   { wire, shards, hints }: LeaseSession,
   from: 'parked' | 'held',
-  below: number | null,
+  { all, sites }: SitePagesMax,
 ): Promise<void> => {
+  const budgets = (shard: number): string[] => (sites ? [budgetsIn(sites, shard, shards)] : []);
   let open = everyShard(shards, (shard) => ({ shard, cursor: '0' }));
   while (open.length > 0) {
     const answers = (await wire.all(
-      open.map(({ shard, cursor }) => ({ name: 'release', shard, args: [from, below ?? '', cursor] })),
+      open.map(({ shard, cursor }) => ({ name: 'release', shard, args: [from, all ?? '', cursor, ...budgets(shard)] })),
     )) as string[][];
     open = open.flatMap(({ shard }, i) => {
       hints.learn(shard, answers[i]!);

@@ -1,6 +1,7 @@
 /** Leases due sites, one link each. */
 
 import type { Ask, Claimed } from '../../contract/store.ts';
+import { pagesMaxOf } from '../../model/site-budget.ts';
 import type { Visit } from '../../model/visit.ts';
 import { SITE_STATE } from '../site-state.ts';
 import { writeWaiting } from '../waiting-text.ts';
@@ -39,7 +40,7 @@ export const claim = (session: Session, ask: Ask): Claimed => {
       const wanted = room - visits.length;
       const due = session.sql(DUE_SQL, 'arrays').all(shard, now, wanted) as unknown as DueRow[];
       for (const row of due) {
-        if (ask.sitePagesMax !== null && row[3] >= ask.sitePagesMax) hold(session, row);
+        if (row[3] >= (pagesMaxOf(ask.sitePagesMax, row[1]) ?? Infinity)) hold(session, row);
         else visits.push(lease(session, row, { ask, now }));
       }
       if (due.length < wanted) session.notBefore[shard] = nextDue(session, shard);

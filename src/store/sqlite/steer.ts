@@ -2,6 +2,7 @@
 
 import { CLAIMS_MAX, type Change, type Upkeep } from '../../contract/store.ts';
 import { unansweredPage } from '../../model/unanswered-page.ts';
+import type { SitePagesMax } from '../../model/site-budget.ts';
 import { NO_PLACE } from '../../model/page.ts';
 import { SITE_STATE } from '../site-state.ts';
 import { putFirst } from './queue.ts';
@@ -70,13 +71,23 @@ const retryParked = ({ sql, tally, clock, notBefore }: Session): void => {
 const HELD_BELOW = `state IN (${SITE_STATE.parked}, ${SITE_STATE.held}) AND state = ${SITE_STATE.held} AND pages < ?`;
 const BACK = `iif(waiting > 0, ${SITE_STATE.waiting}, ${SITE_STATE.idle})`;
 
-const releaseHeld = ({ sql, tally, notBefore }: Session, sitePagesMax: number | null): void => {
-  const below = sitePagesMax ?? Number.MAX_SAFE_INTEGER;
+const releaseHeld = (session: Session, { all, sites = {} }: SitePagesMax): void => {
+  const named = JSON.stringify(Object.keys(sites));
+  bringBack(session, 'name NOT IN (SELECT value FROM json_each(?))', [all, named]);
+  for (const [site, pagesMax] of Object.entries(sites)) bringBack(session, 'name = ?', [pagesMax, site]);
+};
+
+const bringBack = (
+  { sql, tally, notBefore }: Session,
+  which: string,
+  [pagesMax, named]: readonly [number | null, string],
+): void => {
+  const below = pagesMax ?? Number.MAX_SAFE_INTEGER;
   const { sites, links } = sql(
-    `SELECT count(*) AS sites, coalesce(sum(waiting), 0) AS links FROM site WHERE ${HELD_BELOW}`,
-  ).get(below) as { sites: number; links: number };
+    `SELECT count(*) AS sites, coalesce(sum(waiting), 0) AS links FROM site WHERE ${HELD_BELOW} AND ${which}`,
+  ).get(below, named) as { sites: number; links: number };
   if (sites === 0) return;
-  sql(`UPDATE site SET state = ${BACK} WHERE ${HELD_BELOW}`).run(below);
+  sql(`UPDATE site SET state = ${BACK} WHERE ${HELD_BELOW} AND ${which}`).run(below, named);
   tally.held -= links;
   tally.waiting += links;
   tally.sitesHeld -= sites;

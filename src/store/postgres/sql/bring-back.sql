@@ -1,7 +1,8 @@
 -- Sites that were put aside wait again: all that are parked, with no failures, or those held that have fewer pages than
--- that (null: all). A parked one need not wait for the end of a long back-off, but does for a full delay, because its
--- last request may just have left. _state and _name: what they are, as a number and as counters have it.
-CREATE FUNCTION @crawl.bring_back(_state int, _name text, _pages_max int, _at float8) RETURNS void
+-- that (null: all); _budgets has the sites with a number of their own. A parked one need not wait for the end of a long
+-- back-off, but does for a full delay, because its last request may just have left. _state and _name: what they are, as
+-- a number and as counters have it.
+CREATE FUNCTION @crawl.bring_back(_state int, _name text, _pages_max int, _budgets jsonb, _at float8) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   now_at float8 := @crawl.moment(_at);
@@ -10,7 +11,8 @@ DECLARE
 BEGIN
   SELECT array_agg(a.id), coalesce(sum(a.waiting), 0) INTO ids, links FROM (
     SELECT k.id, k.waiting FROM @crawl.site k WHERE k.state BETWEEN @parked AND @held AND k.state = _state
-      AND (_pages_max IS NULL OR k.pages < _pages_max) ORDER BY k.id FOR UPDATE) a;
+      AND coalesce(k.pages < CASE WHEN _budgets ? k.name THEN (_budgets ->> k.name)::bigint ELSE _pages_max END, true)
+      ORDER BY k.id FOR UPDATE) a;
   IF ids IS NULL THEN RETURN; END IF;
   UPDATE @crawl.site k SET state = CASE WHEN k.waiting > 0 THEN @waiting ELSE @idle END,
     failures = CASE _state WHEN @parked THEN 0 ELSE k.failures END, due_at = CASE _state

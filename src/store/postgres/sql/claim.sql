@@ -2,12 +2,12 @@
 -- site is not early. Leases that ran out are freed first, some at a time: when a process died there may be thousands.
 --
 -- _shards are looked through in that order. _delay is that of a site never visited; _pages_max and _site_pages_max are
--- budgets, _lease_ms is how long the leases hold, each null for no end.
+-- budgets, _budgets has the sites with one of their own, _lease_ms is how long the leases hold, each null for no end.
 --
 -- Gives a row per visit and, where sites of the shards asked for ran out, a row without a lease per shard, with the
 -- moment at which its next site is due.
 CREATE FUNCTION @crawl.claim(_member text, _run bigint, _shards int[], _visits int, _holder text, _delay float8,
-  _pages_max bigint, _site_pages_max int, _lease_ms float8, _at float8)
+  _pages_max bigint, _site_pages_max int, _budgets jsonb, _lease_ms float8, _at float8)
 RETURNS TABLE (lease bigint, site text, "claimedAt" float8, "leaseUntil" float8, pace json, robots json, text text,
   via text, shard int, next_due_at float8)
 LANGUAGE plpgsql @settings AS $$
@@ -50,9 +50,10 @@ BEGIN
     -- held. Rows that another process has locked are its own.
     SELECT array_agg(d.id) FILTER (WHERE NOT d.over), array_agg(d.id) FILTER (WHERE d.over), count(*)
       INTO picked, over, found FROM (
-        SELECT d.id, coalesce(d.pages >= _site_pages_max, false) AS over
+        SELECT d.id, coalesce(d.pages >=
+          CASE WHEN _budgets ? d.name THEN (_budgets ->> d.name)::bigint ELSE _site_pages_max END, false) AS over
         FROM unnest(_shards) AS q(shard) CROSS JOIN LATERAL (
-          SELECT k.id, k.pages FROM @crawl.site k
+          SELECT k.id, k.name, k.pages FROM @crawl.site k
           WHERE k.shard = q.shard AND k.state = @waiting AND k.due_at <= now_at
           ORDER BY k.due_at LIMIT wanted FOR UPDATE SKIP LOCKED
         ) d LIMIT wanted) d;

@@ -3,7 +3,7 @@
 -- keys: count due lease leased held robots gone:<member>
 -- args: visits at the most (0 only looks); least delay of a site; pages of a site at the most (empty for any number);
 --       milliseconds that a lease holds (empty for ever); holder; number of shards; this shard; claims after which a
---       link is given up
+--       link is given up; sites with a number of their own and that number, in turn (nothing for none)
 -- answer: the next moments; visits, each: site, lease, when that runs out, link and where it was found as the queue has
 --         them, dueAt, delay, crawl delay, response time and failures of the site before, rules of the origin (or
 --         empty); links given up
@@ -11,6 +11,8 @@
 local wanted, leastDelay = tonumber(ARGV[4]), tonumber(ARGV[5])
 local pagesMax, leaseMs = tonumber(ARGV[6]) or math.huge, tonumber(ARGV[7])
 local holder, shards, shard, claimsMax = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local pagesMaxOf = {}
+for site, max in string.gmatch(ARGV[12] or '', '(%S+) (%S+)') do pagesMaxOf[site] = tonumber(max) end
 -- leases freed, and sites looked at, by one step: the others wait for the next
 local FREED_MAX, LOOKED_AT_MAX = 200, 1000
 local done = 0
@@ -51,7 +53,7 @@ while #visits < wanted and looked < LOOKED_AT_MAX do
   for _, site in ipairs(some) do
     local v = redis.call('HMGET', tag .. 'site:' .. site, 'w', 'p', 'd', 'e', 'c', 'r', 'f', 'o')
     local s = { w = v[1], p = v[2], d = v[3], e = v[4], c = v[5], r = v[6], f = v[7], o = v[8] }
-    if tonumber(s.p) >= pagesMax then
+    if tonumber(s.p) >= (pagesMaxOf[site] or pagesMax) then
       redis.call('HSET', tag .. 'site:' .. site, 's', HELD)
       redis.call('SADD', held, site)
       add('waiting', -tonumber(s.w))

@@ -1,0 +1,15 @@
+/** Names that settings had before, which are still understood. */
+
+import type { Settings } from './settings.ts';
+
+export interface OldSettings {
+  readonly seededOnly: boolean;
+}
+
+export const OLD_SETTINGS = {
+  seededOnly: {
+    flag: 'seeded-only',
+    says: 'the old name of --scope site',
+    now: (value: boolean): Pick<Settings, 'scope'> => ({ scope: value ? 'site' : 'any' }),
+  },
+} as const;
