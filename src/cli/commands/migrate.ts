@@ -39,6 +39,7 @@ export const migrateCommand: Command = {
     },
   ],
   example: 'gossamer migrate ./crawl --to redis://127.0.0.1 && gossamer resume ./crawl',
+  goesOnUnread: true,
   run: async (read) => {
     const dir = crawlDirOf(read);
     const terminal = createTerminal();
