@@ -9,9 +9,10 @@ import { UsageError } from '../model/read-settings.ts';
 import type { Phase, Snapshot } from '../observe/snapshot.ts';
 import type { ExitCode } from './command.ts';
 import type { Flag, Read } from './flags.ts';
-import { blockOf, lineOf, objectOf } from './progress.ts';
+import { blockOf } from './live-view.ts';
+import { lineOf, objectOf } from './progress.ts';
 import { summaryOf } from './summary.ts';
-import { createTerminal, red } from './terminal.ts';
+import { createTerminal, red, type Terminal } from './terminal.ts';
 
 /** Without a terminal, a line this often. */
 const LINE_MS = 5_000;
@@ -67,7 +68,12 @@ export const watchRun = async (
     },
   });
   log('info', 'run begins', { dir, settings: { ...settings } });
-  const show = shownBy(shown, { terminal, block: (snapshot) => blockOf(snapshot, dir, settings) });
+  const show = shownBy(shown, {
+    terminal,
+    block: (snapshot) => blockOf(snapshot, { dir, settings, size: terminal.size() }),
+    line: (snapshot) => lineOf(snapshot, settings),
+  });
+
   const run = startRun({
     dir,
     settings,
@@ -75,6 +81,7 @@ export const watchRun = async (
     member,
     log,
     onSnapshot: show,
+    watched: !shown.quiet,
     onMetrics: (url) => void (shown.quiet || terminal.warn(`metrics at ${url}`)),
     logPages: shown.level === 'debug',
     ...options,
@@ -102,9 +109,13 @@ export const watchRun = async (
 
 const jsonOf = (object: object): string => visibleJson(JSON.stringify(object));
 
-type Parts = { terminal: ReturnType<typeof createTerminal>; block: (snapshot: Snapshot) => string[] };
+interface Parts {
+  readonly terminal: Terminal;
+  readonly block: (snapshot: Snapshot) => string[];
+  readonly line: (snapshot: Snapshot) => string;
+}
 
-const shownBy = ({ quiet, json }: Shown, { terminal, block }: Parts): ((snapshot: Snapshot) => void) => {
+const shownBy = ({ quiet, json }: Shown, { terminal, block, line }: Parts): ((snapshot: Snapshot) => void) => {
   if (quiet) return () => {};
   let lastAt = -Infinity;
   let lastPhase: Phase | null = null;
@@ -116,7 +127,7 @@ const shownBy = ({ quiet, json }: Shown, { terminal, block }: Parts): ((snapshot
     if (!isOpen && performance.now() - lastAt < LINE_MS) return;
     lastAt = performance.now();
     lastPhase = snapshot.phase;
-    terminal.print(json ? jsonOf(objectOf(snapshot)) : lineOf(snapshot));
+    terminal.print(json ? jsonOf(objectOf(snapshot)) : line(snapshot));
   };
 };
 

@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { isFinished } from '../visit/finished.ts';
 import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
+import { ANSWERED_OUTCOMES } from '../model/outcome.ts';
 import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
 import type { Log } from '../observe/log.ts';
+import { joinActivities } from '../observe/activity.ts';
 import { readingsOf } from '../observe/readings.ts';
 import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { createBoard } from '../observe/metrics/board.ts';
+import { sumOf } from '../observe/metrics/totals.ts';
 import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
 import { openStoredCrawl } from '../store/open.ts';
@@ -22,6 +25,7 @@ import { answeredBefore } from './answered-before.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
 import { excludedSites, loadSeeds, seededSites } from '../folder/seeds.ts';
 import { parkedSeeds, type ParkedSeeds } from './parked-seeds.ts';
+import { createSpeed, type Speed } from './speed.ts';
 import { productTokenOf, userAgentOf } from './user-agent.ts';
 import { VERSION } from '../folder/version.ts';
 
@@ -62,6 +66,8 @@ export interface RunOptions {
   /** A line in the log for every visit. */
   readonly logPages?: boolean;
   readonly onSnapshot?: (snapshot: Snapshot) => void;
+  /** Snapshots tell of the last pages and sites, too. */
+  readonly watched?: boolean;
   /** Told where --metrics is served. */
   readonly onMetrics?: (url: string) => void;
   readonly entries?: SupervisorOptions['entries'];
@@ -106,11 +112,14 @@ class CrawlRun {
   #pagesBefore = 0;
   #pagesPerSecond = 0;
   #seedsLoaded = 0;
+  readonly #speed: Speed;
+  #diskFreeBytes: number | null = null;
   #crawlingSince = this.#startedAt;
   #packing: Promise<void> = Promise.resolve();
 
   constructor(options: RunOptions) {
     this.#options = options;
+    this.#speed = createSpeed(this.#board, options.settings);
     this.#metrics = openMetrics({
       board: this.#board,
       dir: options.dir,
@@ -208,6 +217,7 @@ class CrawlRun {
         productToken: productTokenOf(settings),
         version: VERSION,
         logPages: this.#options.logPages ?? false,
+        watched: this.#options.watched ?? false,
       },
       log,
       board: this.#board,
@@ -248,7 +258,7 @@ class CrawlRun {
 
   /** Looks at the crawl until it is finished, a limit is reached, or somebody ends it. */
   async #watch(): Promise<void> {
-    const { settings, dir, log } = this.#options;
+    const { settings, log } = this.#options;
     while (!this.#ending.signal.aborted) {
       const before = this.#census;
       await this.#look();
@@ -257,7 +267,7 @@ class CrawlRun {
       else if (isFinished(before, census) && knownTotal(census) > 0)
         this.end('finished'); // one that joined may be here before the first seed
       else if (this.#leftMs() <= 0) this.end('max-duration');
-      else if (diskFreeBytes(dir) < settings.diskReserveBytes) {
+      else if (this.#diskFreeBytes! < settings.diskReserveBytes) {
         log('warn', 'the disk has less free space than --disk-reserve asks for');
         this.end('disk');
       } else await pause(LOOK_MS, this.#ending.signal);
@@ -273,6 +283,8 @@ class CrawlRun {
   async #look(): Promise<void> {
     this.#census = await this.#supervisor!.store.census();
     this.#pagesPerSecond = this.#rate.note(performance.now(), this.#census.pages);
+    this.#diskFreeBytes = diskFreeBytes(this.#options.dir);
+    this.#speed.look(this.#census, this.#supervisor!.busy());
   }
 
   async #close(): Promise<void> {
@@ -326,12 +338,16 @@ class CrawlRun {
       census,
       elapsedMs,
       pagesThisRun,
+      pagesOwn: sumOf(this.#board, 'pages_total', ({ labels }) => Object.hasOwn(ANSWERED_OUTCOMES, labels.outcome!)),
+      limit: this.#phase === 'crawling' ? this.#speed.limit() : null,
+      activity: this.#options.watched ? joinActivities(this.#supervisor?.activities() ?? []) : null,
       pagesPerSecond: this.#phase === 'crawling' ? this.#pagesPerSecond : 0,
       pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
       ...readingsOf(this.#board),
       visitRequestsMsMax: visitRequestsMsMax(settings),
       seedsLoaded: this.#seedsLoaded,
       memoryBytes: memoryBytes(),
+      diskFreeBytes: this.#diskFreeBytes,
       restarts: this.#supervisor?.restarts() ?? 0,
       progress: shares.length > 0 ? Math.min(1, Math.max(...shares)) : null,
     };

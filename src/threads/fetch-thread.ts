@@ -14,17 +14,20 @@ import { visit } from '../visit/visit.ts';
 import { createClock } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
 import { socketsMaxOf } from '../model/settings.ts';
+import type { Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
 import { isText } from '../parse/page.ts';
 import { createScope } from '../url/scope.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
 import { openFetchMeter } from './fetch-meter.ts';
+import { createActivityNotes } from '../observe/activity.ts';
 import { openHeart } from '../observe/heart.ts';
 import { createHookLog } from '../hooks/log.ts';
 import { openHooks } from '../hooks/hooks.ts';
 import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
 import { openThreadLedger } from './noted-requests.ts';
+import { notedVisit } from './noted-visits.ts';
 import { createParsePool } from './parse-pool.ts';
 import { createRequestChain } from './request-chain.ts';
 import { createRobotsReader } from './robots-reader.ts';
@@ -49,6 +52,7 @@ const abort = new AbortController();
 const gauges: LoopGauges = { visits: 0, slots: 0 };
 const times = createVisitTimes(clock);
 const vitals = openVitals(start.cells);
+const notes = start.watched ? createActivityNotes() : null;
 
 const fetcher = createFetcher({
   clock,
@@ -166,11 +170,13 @@ const note = (): void => {
     longestRequestMs: times.longestRequestMs(),
     parseBacklog: pool.backlog(),
   });
+  if (notes) tell({ kind: 'activity', activity: notes.now(clock.now()) });
 };
 
-const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
+const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<Settlement> => {
   const begun = clock.now();
-  const { fate, page } = await visit(parts, leased, abort.signal);
+  const settlement = await visit(parts, leased, abort.signal);
+  const { fate, page } = settlement;
   const {
     site,
     link: { url },
@@ -182,6 +188,13 @@ const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
     message: `${fate} ${known.outcome ?? '-'} ${known.status ?? '-'} ${url}`,
     fields: { ...known, url, site, tookMs: Math.round(clock.now() - begun) },
   });
+  return settlement;
+};
+
+const anyVisit = (parts: VisitParts, leased: Visit): Promise<Settlement> => {
+  const visited = (): Promise<Settlement> =>
+    start.logPages ? loggedVisit(parts, leased) : visit(parts, leased, abort.signal);
+  return notes ? notedVisit({ notes, clock }, leased, visited) : visited();
 };
 
 const run = async (store: Store): Promise<void> => {
@@ -208,10 +221,7 @@ const run = async (store: Store): Promise<void> => {
             leaseMs: start.leaseMs,
           });
         },
-        visit: (leased) =>
-          times.timed<unknown>('visit', () =>
-            start.logPages ? loggedVisit(parts, leased) : visit(parts, leased, abort.signal),
-          ),
+        visit: (leased) => times.timed('visit', () => anyVisit(parts, leased)),
       },
       gauges,
     );

@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
 import type { Settings } from '../model/settings.ts';
+import type { Activity } from '../observe/activity.ts';
 import type { Fields } from '../observe/log.ts';
 import type { StorePlace } from '../store/options.ts';
 import type { Fault } from './fault.ts';
@@ -26,6 +27,8 @@ export interface ThreadStart {
   readonly version: string;
   /** A line for every visit. */
   readonly logPages: boolean;
+  /** Somebody looks at the last pages and sites: fetch threads tell of them. */
+  readonly watched?: boolean;
   /** The store that the store thread opens. */
   readonly store: StorePlace;
 }
@@ -65,6 +68,8 @@ export type FromFetchThread =
   | { readonly kind: 'log'; readonly level: 'warn' | 'debug'; readonly message: string; readonly fields?: Fields }
   | { readonly kind: 'fault'; readonly fault: Fault }
   /** One of the first sites that answered: whoever takes this thread's place should know of it. */
-  | { readonly kind: 'answered'; readonly origin: string };
+  | { readonly kind: 'answered'; readonly origin: string }
+  /** Some times a second, if the crawl is watched. */
+  | { readonly kind: 'activity'; readonly activity: Activity };
 
 export type ToParseThread = { readonly kind: 'client'; readonly port: MessagePort };
