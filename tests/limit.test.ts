@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { coreTimes, readStat } from '../src/observe/core-times.ts';
 import { limitOf, type LimitKind } from '../src/observe/limit.ts';
 import { keepSamples, loadOf, type Load, type LoadSample } from '../src/observe/load.ts';
 
@@ -137,4 +138,12 @@ test('a load is the mean of the last five seconds, and what counters grew by in 
       machine: 0.75,
     },
   );
+});
+
+test('cores are in use but for the time that they are idle or wait for a disk', () => {
+  const stat = 'cpu  100 20 30 700 50 5 5 10 7 0\ncpu0 100 20 30 700 50 5 5 10 7 0\nintr 1\n';
+  assert.deepEqual(readStat(stat), { coreMs: 9_200, coreBusyMs: 1_700 });
+  assert.equal(readStat('nothing of the kind'), null);
+  const { coreMs, coreBusyMs } = coreTimes();
+  assert.ok(coreBusyMs > 0 && coreBusyMs < coreMs);
 });

@@ -1,7 +1,8 @@
 /** How much a crawl has to do, and how busy what does it is: over the last seconds. */
 
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism } from 'node:os';
 import type { Settings } from '../model/settings.ts';
+import { coreTimes } from './core-times.ts';
 import type { Board } from './metrics/board.ts';
 import { readSeries } from './metrics/cells.ts';
 import { sumOf } from './metrics/totals.ts';
@@ -127,14 +128,4 @@ const countAndSum = (
       for (const one of series.cells.slice(0, -1)) count += one;
     }
   return [count, sum];
-};
-
-const coreTimes = (): { coreMs: number; coreBusyMs: number } => {
-  let [coreMs, coreBusyMs] = [0, 0];
-  for (const { times } of cpus()) {
-    const all = times.user + times.nice + times.sys + times.idle + times.irq;
-    coreMs += all;
-    coreBusyMs += all - times.idle;
-  }
-  return { coreMs, coreBusyMs };
 };
