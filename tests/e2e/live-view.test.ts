@@ -48,7 +48,7 @@ const kindsOf = async (stage: Stage, settings: Partial<Settings>, enough = 12): 
     settings,
     onLook: (run) => {
       const { limit } = run.snapshot();
-      if (limit) kinds.push(limit.kind);
+      if (limit && limit.kind !== 'start') kinds.push(limit.kind); // threads take their time to start
       if (kinds.length >= enough) run.halt();
     },
   });
@@ -71,7 +71,7 @@ test('many sites that answer at once, and one slot: slots', () =>
   onStage(plainPlan(300, 3_000), async (stage) => {
     const kinds = await kindsOf(stage, { concurrency: 1, delayMs: 0 });
     assert.ok(kinds.length > 0);
-    assert.deepEqual(but(kinds, 'slots'), []);
+    assert.deepEqual(but(kinds, 'slots'), [], kinds.join(' '));
   }));
 
 test('all slots wait for responses that do not come: the network', async () => {
