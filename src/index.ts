@@ -27,6 +27,7 @@ export type { HookLink, HookPage, Hooks, JsonValue } from './model/hooks.ts';
 export type { OutcomeName } from './model/outcome.ts';
 export type { NoPlace, Page, WarcPlace } from './model/page.ts';
 export type { PageFilter } from './contract/views.ts';
+export type { Limit, LimitKind } from './observe/limit.ts';
 export type { Snapshot } from './observe/snapshot.ts';
 export type { Fields, Level } from './observe/log.ts';
 export type { CrawledPage } from './results/pages.ts';

@@ -9,6 +9,8 @@ export interface Command {
   readonly says: string;
   readonly flags: readonly Flag[];
   readonly example: string;
+  /** It does more than print: when nobody reads its output any more it goes on, to the exit code of its real end. */
+  readonly goesOnUnread?: true;
   /** Resolves with the exit code. */
   readonly run: (read: Read) => Promise<number>;
 }

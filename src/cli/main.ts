@@ -44,13 +44,21 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 export const main = async (args: readonly string[]): Promise<void> => {
-  // `| head` closes our output early: that is no fault.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  process.stdout.on('error', onUnread);
+  // What is lost there is a warning; what the command does, and its exit code, stay what they are.
+  process.stderr.on('error', () => {});
   try {
     process.exitCode = await dispatch(args);
   } catch (error) {
     process.exitCode = failed(error);
   }
+};
+
+let running: Command | null = null;
+
+/** `| head` closes our output early: no fault, and nothing is left to do for a command that only prints. */
+const onUnread = (error: NodeJS.ErrnoException): void => {
+  if (!running?.goesOnUnread) process.exit(error.code === 'EPIPE' ? 0 : 1);
 };
 
 const dispatch = async (args: readonly string[]): Promise<number> => {
@@ -78,6 +86,7 @@ const dispatch = async (args: readonly string[]): Promise<number> => {
     console.log(`gossamer ${VERSION}`);
     return 0;
   }
+  running = command;
   return command.run(readFlags(rest, [...command.flags, ...EVERYWHERE], command.name));
 };
 

@@ -1,10 +1,11 @@
 /** Where output goes: plain lines, and on a terminal one block that is drawn again in place. */
 
-import { stripVTControlCharacters } from 'node:util';
 import { cutToWidth, widthOf } from '../lib/text-width.ts';
 
 export interface Terminal {
   readonly isLive: boolean;
+  /** How much it shows now; a person may change that at any time. */
+  size(): { readonly columns: number; readonly rows: number };
   /** A line that stays, above the block if there is one. */
   print(text: string): void;
   /** A line that stays and tells of trouble, on the error output. */
@@ -17,6 +18,7 @@ export interface Terminal {
 
 /** For a terminal that does not tell, or says 0. */
 const COLUMNS = 80;
+const ROWS = 24;
 
 export const createTerminal = (
   out: NodeJS.WriteStream = process.stdout,
@@ -24,42 +26,49 @@ export const createTerminal = (
 ): Terminal => {
   const isLive = out.isTTY === true && process.env.TERM !== 'dumb';
   let drawn: readonly string[] = [];
-  const clear = (): string => (drawn.length > 0 ? `\x1b[${drawn.length}F\x1b[J` : '');
-  const show = (lines: readonly string[]): string =>
-    lines.map((line) => `${fit(line, out.columns || COLUMNS)}\n`).join('');
+  const size = (): { columns: number; rows: number } => ({ columns: out.columns || COLUMNS, rows: out.rows || ROWS });
+  /** To the first line of the block. One that has become narrower has wrapped what was drawn. */
+  const top = (): string => {
+    const { columns } = size();
+    const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+    return rows > 0 ? `\x1b[${rows}F` : '';
+  };
+  const clear = (): string => (drawn.length > 0 ? `${top()}\x1b[J` : '');
+  const fitted = (lines: readonly string[]): string[] => {
+    const { columns, rows } = size();
+    // A line that wraps, or one too many, would make the block taller than we think.
+    return lines.slice(0, Math.max(1, rows - 1)).map((line) => cutToWidth(line, columns - 1));
+  };
+  const show = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
   return {
     isLive,
-    print: (text) => void out.write(isLive ? `${clear()}${text}\n${show(drawn)}` : `${text}\n`),
+    size,
+    print: (text) => {
+      if (!isLive) return void out.write(`${text}\n`);
+      out.write(`${clear()}${text}\n${show((drawn = fitted(drawn)))}`);
+    },
     warn: (text) => {
       if (!isLive) return void err.write(`${text}\n`);
       out.write(clear());
       err.write(`${text}\n`);
-      out.write(show(drawn));
+      out.write(show((drawn = fitted(drawn))));
     },
     draw: (lines) => {
       if (!isLive) return;
-      out.write(clear() + show(lines));
-      drawn = lines;
+      const next = fitted(lines);
+      // Written over line by line, so that nothing flickers; what is left of a taller block goes at the end.
+      out.write(`${top()}${next.map((line) => `${line}\x1b[K\n`).join('')}\x1b[J`);
+      drawn = next;
     },
     release: () => void (drawn = []),
   };
-};
-
-/** A line that wraps would make the block taller than we think: it is cut. */
-const fit = (line: string, columns: number): string => {
-  const plain = stripVTControlCharacters(line);
-  return widthOf(plain) < columns ? line : cutToWidth(plain, columns - 1);
 };
 
 /** Columns that a line of output has: those of a terminal; a file or a pipe is as wide as it must be. */
 export const outputColumns = (): number => (process.stdout.isTTY ? process.stdout.columns || COLUMNS : Infinity);
 
 /** A line of a table as it can be shown: cut where a terminal would wrap it, whole for a file or a pipe. */
-export const fitLine = (line: string): string => {
-  const plain = stripVTControlCharacters(line);
-  const columns = outputColumns();
-  return widthOf(plain) <= columns ? line : cutToWidth(plain, columns);
-};
+export const fitLine = (line: string): string => cutToWidth(line, outputColumns());
 
 const colours = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
 const paint =

@@ -11,9 +11,10 @@ import { UsageError } from '../model/read-settings.ts';
 import type { Phase, Snapshot } from '../observe/snapshot.ts';
 import type { ExitCode } from './command.ts';
 import type { Flag, Read } from './flags.ts';
-import { blockOf, lineOf, objectOf } from './progress.ts';
+import { blockOf } from './live-view.ts';
+import { lineOf, objectOf } from './progress.ts';
 import { summaryOf } from './summary.ts';
-import { createTerminal, red } from './terminal.ts';
+import { createTerminal, red, type Terminal } from './terminal.ts';
 
 /** Without a terminal, a line this often. */
 const LINE_MS = 5_000;
@@ -71,7 +72,12 @@ export const watchRun = async (
   });
   // Their number alone: ten thousand rules are no line of a log. They are in crawl.json.
   log('info', 'run begins', { dir, settings: { ...settings, sites: settings.sites.length } });
-  const show = shownBy(shown, { terminal, block: (snapshot) => blockOf(snapshot, dir, settings) });
+  const show = shownBy(shown, {
+    terminal,
+    block: (snapshot) => blockOf(snapshot, { dir, settings, size: terminal.size() }),
+    line: (snapshot) => lineOf(snapshot, settings),
+  });
+
   const run = startRun({
     dir,
     settings,
@@ -80,6 +86,7 @@ export const watchRun = async (
     credentials,
     log,
     onSnapshot: show,
+    watched: !shown.quiet,
     onMetrics: (url) => void (shown.quiet || terminal.warn(`metrics at ${url}`)),
     logPages: shown.level === 'debug',
     ...options,
@@ -108,9 +115,13 @@ export const watchRun = async (
 
 const jsonOf = (object: object): string => visibleJson(JSON.stringify(object));
 
-type Parts = { terminal: ReturnType<typeof createTerminal>; block: (snapshot: Snapshot) => string[] };
+interface Parts {
+  readonly terminal: Terminal;
+  readonly block: (snapshot: Snapshot) => string[];
+  readonly line: (snapshot: Snapshot) => string;
+}
 
-const shownBy = ({ quiet, json }: Shown, { terminal, block }: Parts): ((snapshot: Snapshot) => void) => {
+const shownBy = ({ quiet, json }: Shown, { terminal, block, line }: Parts): ((snapshot: Snapshot) => void) => {
   if (quiet) return () => {};
   let lastAt = -Infinity;
   let lastPhase: Phase | null = null;
@@ -122,7 +133,7 @@ const shownBy = ({ quiet, json }: Shown, { terminal, block }: Parts): ((snapshot
     if (!isOpen && performance.now() - lastAt < LINE_MS) return;
     lastAt = performance.now();
     lastPhase = snapshot.phase;
-    terminal.print(json ? jsonOf(objectOf(snapshot)) : lineOf(snapshot));
+    terminal.print(json ? jsonOf(objectOf(snapshot)) : line(snapshot));
   };
 };
 

@@ -1,5 +1,7 @@
 /** How many columns of a terminal a text takes, and how it is cut to fewer. */
 
+import { stripVTControlCharacters } from 'node:util';
+
 /** Takes one column each, as nearly all text does. */
 const PLAIN = /^[\x20-\x7e\u00a0-\u02ff\u2010-\u2027]*$/;
 
@@ -19,10 +21,14 @@ export const ELLIPSIS = '…';
 /** Which part of a text is left out where it is too long. */
 export type CutAt = 'start' | 'middle' | 'end';
 
+/** Escape sequences take no column. */
+const shown = (text: string): string => (text.includes('\x1b') ? stripVTControlCharacters(text) : text);
+
 export const widthOf = (text: string): number => {
-  if (PLAIN.test(text)) return text.length;
+  const plain = shown(text);
+  if (PLAIN.test(plain)) return plain.length;
   let width = 0;
-  for (const character of text) width += widthOfCharacter(character);
+  for (const character of plain) width += widthOfCharacter(character);
   return width;
 };
 
@@ -34,18 +40,22 @@ const widthOfCharacter = (character: string): number => {
   return NONE.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
 };
 
-/** The text if it fits so many columns; otherwise what fits of it, with an ellipsis for the rest. */
+/** The text if it fits so many columns; otherwise what fits of it, without colours, with an ellipsis for the rest. */
 export const cutToWidth = (text: string, columns: number, at: CutAt = 'end'): string => {
   if (text.length * 2 <= columns || widthOf(text) <= columns) return text;
   const room = Math.max(0, columns - 1);
   if (columns < 1) return '';
   const behind = at === 'start' ? room : at === 'middle' ? Math.floor(room / 2) : 0;
-  return `${headOf(text, room - behind)}${ELLIPSIS}${tailOf(text, behind)}`;
+  const plain = shown(text);
+  return `${headOf(plain, room - behind)}${ELLIPSIS}${tailOf(plain, behind)}`;
 };
 
 /** Padded with spaces to so many columns. */
 export const padToWidth = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - widthOf(text)));
+
+/** Exactly so many columns. */
+export const fitToWidth = (text: string, columns: number): string => padToWidth(cutToWidth(text, columns), columns);
 
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 

@@ -20,6 +20,8 @@ export interface Readings {
   /** Requests of this run that have ended, and those of them that failed. */
   readonly requests: number;
   readonly failures: number;
+  /** Bytes of HTTP that this run received. */
+  readonly receivedBytes: number;
   /** Open sockets, what bodies hold, and visits that wait for a parse thread. */
   readonly sockets: number;
   readonly bodyBytes: number;
@@ -54,6 +56,7 @@ export const readingsOf = (board: Board): Readings => {
     visits: sumOf(board, 'visits'),
     requests: sumOf(board, 'requests_total'),
     failures: sumOf(board, 'errors_total', ({ labels }) => labels.kind! in FAILURES),
+    receivedBytes: sumOf(board, 'network_bytes_total', ({ labels }) => labels.direction === 'in'),
     sockets: sumOf(board, 'sockets'),
     bodyBytes: sumOf(board, 'body_memory_bytes'),
     waitingForParser: sumOf(board, 'visits_waiting_for_parser'),

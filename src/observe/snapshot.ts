@@ -1,6 +1,8 @@
 /** What a crawl is doing at one moment, for whoever shows it. */
 
 import type { Census } from '../model/census.ts';
+import type { Activity } from './activity.ts';
+import type { Limit } from './limit.ts';
 import type { Readings } from './readings.ts';
 
 export type Phase = 'opening' | 'loading seeds' | 'crawling' | 'stopping' | 'ended';
@@ -17,10 +19,16 @@ export interface Snapshot extends Readings {
   readonly pagesThisRun: number;
   readonly pagesPerSecond: number;
   readonly pagesPerSecondMean: number;
+  /** What limits the speed; null while it is not known, and when there is nothing to do. */
+  readonly limit: Limit | null;
+  /** The last pages and the sites of the last minute; null where nobody asked to see them. */
+  readonly activity: Activity | null;
   /** The time after which a visit sends no more requests. */
   readonly visitRequestsMsMax: number;
   readonly seedsLoaded: number;
   readonly memoryBytes: number;
+  /** Free space on the disk of the crawl; null until it was looked at. */
+  readonly diskFreeBytes: number | null;
   readonly restarts: number;
   /** How far towards the nearest limit, 0 to 1; null where there is none. */
   readonly progress: number | null;
@@ -50,15 +58,14 @@ export const createRateMeter = (): RateMeter => {
 /** Settled links that no server answered, or that got an error. */
 export const errorsOf = (census: Census): number => {
   let errors = 0;
-  for (const [name, n] of Object.entries(census.settled)) {
-    if (
-      name.startsWith('failed-') ||
-      name === 'server-error' ||
-      name === 'client-error' ||
-      name === 'parse-failed' ||
-      name === 'gave-up'
-    )
-      errors += n;
-  }
+  for (const [name, n] of Object.entries(census.settled)) if (isError(name)) errors += n;
   return errors;
 };
+
+/** Whether a link with this outcome got no answer, or an error. */
+export const isError = (outcome: string): boolean =>
+  outcome.startsWith('failed-') ||
+  outcome === 'server-error' ||
+  outcome === 'client-error' ||
+  outcome === 'parse-failed' ||
+  outcome === 'gave-up';

@@ -9,6 +9,9 @@ import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { FILES } from '../folder/folder.ts';
 import { homeNotes, keepHomeNote } from '../folder/home-notes.ts';
 import { homesOfLines, seedHomes, type HomeSettings } from '../folder/seeds.ts';
+import { isShared } from '../store/address.ts';
+import { openStoredCrawl } from '../store/open.ts';
+import type { StorePlace } from '../store/options.ts';
 import { canonicalize } from '../url/canonical.ts';
 import { createHomes, homeKeys, type SharedHomes } from '../url/homes.ts';
 
@@ -29,16 +32,16 @@ export interface HomeKeeper {
 export interface KeeperOptions {
   readonly dir: string;
   readonly settings: HomeSettings;
-  /** Whether others may note homes meanwhile. */
-  readonly isShared: boolean;
-  readonly open: () => Promise<StoredCrawl>;
+  readonly store: StorePlace;
 }
 
 /** Null when the crawl has no homes: everything linked is wanted. */
-export const openHomeKeeper = async ({ dir, settings, isShared, open }: KeeperOptions): Promise<HomeKeeper | null> => {
+export const openHomeKeeper = async ({ dir, settings, store }: KeeperOptions): Promise<HomeKeeper | null> => {
   const homes = createHomes(settings.scope);
+  const othersTakePart = isShared(store.url);
+  const open = (): Promise<StoredCrawl> => openStoredCrawl({ ...store, say: () => {} });
   const own: string[] = [];
-  for await (const key of seedHomes(dir, settings)) if (homes.add(key) && isShared) own.push(key);
+  for await (const key of seedHomes(dir, settings)) if (homes.add(key) && othersTakePart) own.push(key);
   if (settings.scope === 'any' && homes.size === 0) return null;
 
   let crawl: StoredCrawl | null = null;
@@ -79,7 +82,7 @@ export const openHomeKeeper = async ({ dir, settings, isShared, open }: KeeperOp
   };
 
   await inTurn(read);
-  if (isShared) {
+  if (othersTakePart) {
     const missing = await inTurn((stored) => unknownToOthers(stored, own, settings));
     for (let at = 0; at < (missing?.length ?? 0); at += NOTE_KEYS_MAX)
       await inTurn((stored) => write(stored, missing!.slice(at, at + NOTE_KEYS_MAX)));

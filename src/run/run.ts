@@ -11,11 +11,11 @@ import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
 import type { Log } from '../observe/log.ts';
 import { pagesSettled, readingsOf } from '../observe/readings.ts';
+import { joinActivities } from '../observe/activity.ts';
 import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { createBoard } from '../observe/metrics/board.ts';
 import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
-import { isShared } from '../store/address.ts';
 import { openStoredCrawl } from '../store/open.ts';
 import type { StorePlace } from '../store/options.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
@@ -26,6 +26,7 @@ import { openMetrics, type Metrics } from './metrics.ts';
 import { excludedSites, loadSeeds } from '../folder/seeds.ts';
 import { openHomeKeeper, type HomeKeeper } from './homes.ts';
 import { parkedSeeds, type ParkedSeeds } from './parked-seeds.ts';
+import { createSpeed, type Speed } from './speed.ts';
 import { productTokenOf, userAgentOf } from './user-agent.ts';
 import { VERSION } from '../folder/version.ts';
 
@@ -68,6 +69,8 @@ export interface RunOptions {
   /** A line in the log for every visit. */
   readonly logPages?: boolean;
   readonly onSnapshot?: (snapshot: Snapshot) => void;
+  /** Snapshots tell of the last pages and sites, too. */
+  readonly watched?: boolean;
   /** Told where --metrics is served. */
   readonly onMetrics?: (url: string) => void;
   readonly entries?: SupervisorOptions['entries'];
@@ -113,12 +116,15 @@ class CrawlRun {
   #hasPages = false;
   #pagesPerSecond = 0;
   #seedsLoaded = 0;
+  readonly #speed: Speed;
+  #diskFreeBytes: number | null = null;
   #crawlingSince = this.#startedAt;
   #packing: Promise<void> = Promise.resolve();
   #homes: HomeKeeper | null = null;
 
   constructor(options: RunOptions) {
     this.#options = options;
+    this.#speed = createSpeed(this.#board, options.settings);
     this.#metrics = openMetrics({
       board: this.#board,
       dir: options.dir,
@@ -219,6 +225,7 @@ class CrawlRun {
         productToken: productTokenOf(settings),
         version: VERSION,
         logPages: this.#options.logPages ?? false,
+        watched: this.#options.watched ?? false,
       },
       log,
       board: this.#board,
@@ -246,7 +253,7 @@ class CrawlRun {
       onProgress: (loaded) => (this.#seedsLoaded = loaded),
     });
     if (this.#ending.signal.aborted) return;
-    this.#homes = await this.#openHomes();
+    this.#homes = await openHomeKeeper(this.#options);
     const excluded = excludedSites(dir);
     // Looked for before this run has files of its own there.
     this.#packing = packAll(leftoversIn(join(dir, LEDGER_DIR)), this.#ending.signal);
@@ -262,19 +269,9 @@ class CrawlRun {
     await this.#watch();
   }
 
-  #openHomes(): Promise<HomeKeeper | null> {
-    const { dir, settings, store } = this.#options;
-    return openHomeKeeper({
-      dir,
-      settings,
-      isShared: isShared(store.url),
-      open: () => openStoredCrawl({ ...store, say: () => {} }),
-    });
-  }
-
   /** Looks at the crawl until it is finished, a limit is reached, or somebody ends it. */
   async #watch(): Promise<void> {
-    const { settings, dir, log } = this.#options;
+    const { settings, log } = this.#options;
     while (!this.#ending.signal.aborted) {
       const before = this.#census;
       await this.#look();
@@ -283,7 +280,7 @@ class CrawlRun {
       else if (isFinished(before, census) && knownTotal(census) > 0)
         this.end('finished'); // one that joined may be here before the first seed
       else if (this.#leftMs() <= 0) this.end('max-duration');
-      else if (diskFreeBytes(dir) < settings.diskReserveBytes) {
+      else if (this.#diskFreeBytes! < settings.diskReserveBytes) {
         log('warn', 'the disk has less free space than --disk-reserve asks for');
         this.end('disk');
       } else await pause(LOOK_MS, this.#ending.signal);
@@ -299,6 +296,8 @@ class CrawlRun {
   async #look(): Promise<void> {
     this.#census = await this.#supervisor!.store.census();
     this.#pagesPerSecond = this.#rate.note(performance.now(), pagesSettled(this.#board));
+    this.#diskFreeBytes = diskFreeBytes(this.#options.dir);
+    this.#speed.look(this.#census, this.#supervisor!.busy());
   }
 
   async #close(): Promise<void> {
@@ -352,12 +351,15 @@ class CrawlRun {
       census,
       elapsedMs,
       pagesThisRun,
+      limit: this.#phase === 'crawling' ? this.#speed.limit() : null,
+      activity: this.#options.watched ? joinActivities(this.#supervisor?.activities() ?? []) : null,
       pagesPerSecond: this.#phase === 'crawling' ? this.#pagesPerSecond : 0,
       pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
       ...readingsOf(this.#board),
       visitRequestsMsMax: visitRequestsMsMax(settings),
       seedsLoaded: this.#seedsLoaded,
       memoryBytes: memoryBytes(),
+      diskFreeBytes: this.#diskFreeBytes,
       restarts: this.#supervisor?.restarts() ?? 0,
       progress: shares.length > 0 ? Math.min(1, Math.max(...shares)) : null,
     };

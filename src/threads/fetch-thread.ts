@@ -15,6 +15,7 @@ import { createClock } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
 import { sitePagesMaxOf } from '../model/site-budget.ts';
 import { socketsMaxOf } from '../model/settings.ts';
+import type { Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
 import { openHomes } from '../url/homes.ts';
 import { createPatterns } from '../url/link-patterns.ts';
@@ -26,11 +27,13 @@ import { compileSiteRules } from '../url/site-rules.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
 import { openFetchMeter } from './fetch-meter.ts';
+import { createActivityNotes } from '../observe/activity.ts';
 import { openHeart } from '../observe/heart.ts';
 import { createHookLog } from '../hooks/log.ts';
 import { openHooks } from '../hooks/hooks.ts';
 import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
 import { openThreadLedger } from './noted-requests.ts';
+import { notedVisit } from './noted-visits.ts';
 import { createParsePool } from './parse-pool.ts';
 import { createHeadersFor } from './headers-for.ts';
 import { createRequestChain } from './request-chain.ts';
@@ -57,6 +60,7 @@ const abort = new AbortController();
 const gauges: LoopGauges = { visits: 0, slots: 0 };
 const times = createVisitTimes(clock);
 const vitals = openVitals(start.cells);
+const notes = start.watched ? createActivityNotes() : null;
 
 const sites = compileSiteRules(settings.sites);
 const fetcher = createFetcher({
@@ -187,11 +191,13 @@ const note = (): void => {
     longestRequestMs: times.longestRequestMs(),
     parseBacklog: pool.backlog(),
   });
+  if (notes) tell({ kind: 'activity', activity: notes.now(clock.now()) });
 };
 
-const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
+const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<Settlement> => {
   const begun = clock.now();
-  const { fate, page } = await visit(parts, leased, abort.signal);
+  const settlement = await visit(parts, leased, abort.signal);
+  const { fate, page } = settlement;
   const {
     site,
     link: { url },
@@ -203,6 +209,13 @@ const loggedVisit = async (parts: VisitParts, leased: Visit): Promise<void> => {
     message: `${fate} ${known.outcome ?? '-'} ${known.status ?? '-'} ${url}`,
     fields: { ...known, url, site, tookMs: Math.round(clock.now() - begun) },
   });
+  return settlement;
+};
+
+const anyVisit = (parts: VisitParts, leased: Visit): Promise<Settlement> => {
+  const visited = (): Promise<Settlement> =>
+    start.logPages ? loggedVisit(parts, leased) : visit(parts, leased, abort.signal);
+  return notes ? notedVisit({ notes, clock }, leased, visited) : visited();
 };
 
 const run = async (store: Store): Promise<void> => {
@@ -229,10 +242,7 @@ const run = async (store: Store): Promise<void> => {
             leaseMs: start.leaseMs,
           });
         },
-        visit: (leased) =>
-          times.timed<unknown>('visit', () =>
-            start.logPages ? loggedVisit(parts, leased) : visit(parts, leased, abort.signal),
-          ),
+        visit: (leased) => times.timed('visit', () => anyVisit(parts, leased)),
       },
       gauges,
     );

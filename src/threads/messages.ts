@@ -5,6 +5,7 @@ import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
 import type { SecretHeaders } from '../model/credentials.ts';
 import type { Settings } from '../model/settings.ts';
+import type { Activity } from '../observe/activity.ts';
 import type { Fields } from '../observe/log.ts';
 import type { StorePlace } from '../store/options.ts';
 import type { SharedHomes } from '../url/homes.ts';
@@ -28,6 +29,8 @@ export interface ThreadStart {
   readonly version: string;
   /** A line for every visit. */
   readonly logPages: boolean;
+  /** Somebody looks at the last pages and sites: fetch threads tell of them. */
+  readonly watched?: boolean;
   /** The store that the store thread opens. */
   readonly store: StorePlace;
 }
@@ -76,6 +79,8 @@ export type FromFetchThread =
   /** A seed has moved; empty texts ask for what others have found meanwhile. */
   | { readonly kind: 'home'; readonly id: number; readonly from: string; readonly to: string }
   /** One of the first sites that answered: whoever takes this thread's place should know of it. */
-  | { readonly kind: 'answered'; readonly origin: string };
+  | { readonly kind: 'answered'; readonly origin: string }
+  /** Some times a second, if the crawl is watched. */
+  | { readonly kind: 'activity'; readonly activity: Activity };
 
 export type ToParseThread = { readonly kind: 'client'; readonly port: MessagePort };

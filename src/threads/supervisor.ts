@@ -7,8 +7,11 @@ import type { Store } from '../contract/store.ts';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
 import type { SecretHeaders } from '../model/credentials.ts';
+import type { Activity } from '../observe/activity.ts';
+import type { Busy } from '../observe/load.ts';
 import type { Log } from '../observe/log.ts';
 import { createBoard, type Board } from '../observe/metrics/board.ts';
+import { createBusyMeter } from './busy.ts';
 import { toFault, type Fault } from './fault.ts';
 import type { FetchStart, FromFetchThread, ThreadStart, ToFetchThread } from './messages.ts';
 import { createRestarts } from './restarts.ts';
@@ -54,6 +57,10 @@ export interface Supervisor {
   startCrawling(plan: FetchPlan): void;
   /** Threads that died and were started again. */
   restarts(): number;
+  /** How busy threads were since the last call. */
+  busy(): Busy;
+  /** What each fetch thread told last; nothing where the crawl is not watched. */
+  activities(): readonly Activity[];
   /** No new visits; resolves when those under way have ended, or were cut off after that time. */
   finishVisits(graceMs: number): Promise<void>;
   /** Ends the other threads and closes the store. */
@@ -71,6 +78,8 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     anchor: crew.owner.anchor,
     startCrawling: (plan) => crew.startCrawling(plan),
     restarts: () => crew.restarts.total(),
+    busy: () => crew.busy(),
+    activities: () => [...crew.activities.values()],
     finishVisits: (graceMs) => crew.finishVisits(graceMs),
     close: () => crew.close(),
     halt: () => crew.halt(),
@@ -79,6 +88,8 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
 
 class Threads {
   readonly restarts = createRestarts();
+  readonly activities = new Map<string, Activity>();
+  readonly #busy = createBusyMeter();
   readonly #options: SupervisorOptions;
   readonly #board: Board;
   readonly #warcinfoId = newRecordId();
@@ -114,6 +125,10 @@ class Threads {
       (hung, deadlineMs) =>
         this.#warn(hung, `did not answer for ${deadlineMs / 1000}s${this.#inHook(hung)} and is ended`),
     );
+  }
+
+  busy(): Busy {
+    return this.#busy(this.#all.values());
   }
 
   startCrawling(plan: FetchPlan): void {
@@ -193,6 +208,7 @@ class Threads {
       if (message.kind === 'fault') this.#fail(message.fault);
       else if (message.kind === 'answered') this.#answered.add(message.origin);
       else if (message.kind === 'home') void this.#settleHome(fetcher, message);
+      else if (message.kind === 'activity') this.activities.set(fetcher.name, message.activity);
       else this.#options.log(message.level, message.message, { thread: fetcher.name, ...message.fields });
     });
     for (const parser of this.#of('parse')) connect(fetcher, parser);
@@ -217,6 +233,7 @@ class Threads {
     const { role, name, heart } = thread;
     this.#all.delete(name);
     this.#board.ended(name);
+    this.activities.delete(name);
     if (role === 'parse') this.#tellFetchers({ kind: 'parser-gone', name, lease: heart.job() });
     if (this.#isStopping || this.#hasFailed) return;
     const fault = toFault(error);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { blockOf } from '../../src/cli/progress.ts';
+import { blockOf } from '../../src/cli/live-view.ts';
 import type { Settings } from '../../src/model/settings.ts';
 import type { Snapshot } from '../../src/observe/snapshot.ts';
 import { assertCode, onStage, plainPlan } from '../support/stage.ts';
@@ -32,7 +32,8 @@ test('a store that cannot be opened at once is told while it is waited for, and 
 
 test('on a terminal, the store that is opened is shown with the time that it takes', () => {
   const opening = { phase: 'opening', census: null, elapsedMs: 3_400 } as Snapshot;
-  assert.deepEqual(blockOf(opening, './crawl', {} as Settings).map(stripVTControlCharacters), [
-    'gossamer opening the store ./crawl  00:00:03',
+  const shown = { dir: './crawl', settings: {} as Settings, size: { columns: 80, rows: 24 } };
+  assert.deepEqual(blockOf(opening, shown).map(stripVTControlCharacters), [
+    'gossamer opening the store 00:00:03 ./crawl',
   ]);
 });

@@ -39,6 +39,7 @@ export const crawlCommand: Command = {
     ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT })),
   ],
   example: 'gossamer crawl seeds.txt --email you@example.org --max-pages 10000',
+  goesOnUnread: true,
   run: async (read) => {
     const shown = readShown(read);
     const file = await configOf(read);

@@ -24,6 +24,7 @@ export const joinCommand: Command = {
   says: 'Take part in a crawl in Redis or PostgreSQL, from this machine or another. Its settings hold here too, but for those given; the new directory gets an archive of its own, and is resumed like any other.',
   flags: [...FLAGS, ...SETTING_FLAGS, ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT }))],
   example: 'gossamer join ./second --store redis://10.0.0.5 --name news',
+  goesOnUnread: true,
   run: async (read) => {
     const shown = readShown(read);
     const file = await configOf(read);

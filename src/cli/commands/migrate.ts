@@ -42,6 +42,7 @@ export const migrateCommand: Command = {
     { name: 'json', says: 'print one JSON object' },
   ],
   example: 'gossamer migrate ./crawl --to redis://127.0.0.1 && gossamer resume ./crawl',
+  goesOnUnread: true,
   run: async (read) => {
     const dir = crawlDirOf(read);
     const isJson = read.switches.has('json');

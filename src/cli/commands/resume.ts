@@ -32,6 +32,7 @@ export const resumeCommand: Command = {
     ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT })),
   ],
   example: 'gossamer resume ./crawl --max-pages 20000',
+  goesOnUnread: true,
   run: async (read) => {
     const shown = readShown(read);
     const file = await configOf(read);
