@@ -1,6 +1,6 @@
 /** `--config FILE`: the settings of a crawl from a YAML or JSON file. */
 
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
 import { unreadable, type SeedSource } from '../folder/seeds.ts';
 import { readConnectTo } from '../fetch/connect-to.ts';
@@ -18,6 +18,7 @@ import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../mod
 import { readSeed } from '../url/seed.ts';
 import { CONFIG_BYTES_MAX, readEntries, type Entry, type Format, type List, type Scalar } from './config-text.ts';
 import { nearest, type Flag, type Read } from './flags.ts';
+import { looksLikeSeed } from './seed-words.ts';
 import { RUN_FLAGS } from './watch-run.ts';
 
 export interface FileConfig {
@@ -30,7 +31,7 @@ export interface FileConfig {
 /** What a file may say beside the settings. */
 export const FILE_NAMES = {
   dir: 'where the crawl lives',
-  seeds: 'a seed file, or a list of seeds; a resume leaves it alone',
+  seeds: 'a seed file, a URL or domain, or a list of these two; a resume leaves it alone',
   'exclude-file': 'sites never to visit: a domain or a host per line',
 } as const;
 
@@ -50,8 +51,11 @@ export const configOf = async ({ values }: Read): Promise<FileConfig> => {
   return path === undefined ? NOTHING : readConfigFile(path);
 };
 
-/** Throws a UsageError with the place of the first mistake; paths in the file are relative to it. */
-export const readConfigFile = async (path: string): Promise<FileConfig> => {
+/**
+ * Throws a UsageError with the place of the first mistake; paths in the file are relative to it. The names in `except`
+ * are refused.
+ */
+export const readConfigFile = async (path: string, except: readonly string[] = []): Promise<FileConfig> => {
   const format = FORMATS[extname(path).toLowerCase()];
   if (format === undefined)
     throw new UsageError(`--config "${path}" is neither YAML nor JSON: name it ${Object.keys(FORMATS).join(', ')}`);
@@ -60,6 +64,10 @@ export const readConfigFile = async (path: string): Promise<FileConfig> => {
   const settings: Record<string, unknown> = {};
   for (const entry of await readEntries(path, textOf(path), format)) {
     const name = settingNamed(entry.name);
+    if (except.includes(entry.name))
+      throw new UsageError(
+        `${entry.where}: ${entry.name} belongs to one crawl: give it on the command line, or in a --config file`,
+      );
     if (name !== undefined) settings[name] = settingOf(name, entry, folder);
     else if (entry.name === 'dir') config.dir = pathOf(entry, folder);
     else if (entry.name === 'exclude-file') config.excludeFile = pathOf(entry, folder);
@@ -117,7 +125,7 @@ const readValue = (name: SettingName, given: Scalar | List): Reading => {
     case 'count':
     case 'duration':
     case 'bytes':
-      // As in a flag: what was written counts, so that 5 is no time and 1e3 is no count.
+      // As in a flag: what was written counts, so that 1e3 is no count.
       return typeof value === 'string' || typeof value === 'number'
         ? readText(name, text)
         : { why: notUnderstood(value, adviceOf(name)) };
@@ -162,7 +170,12 @@ const modulePath = (text: string, folder: string): string =>
 
 const seedsOf = (entry: Entry, folder: string): SeedSource => {
   const { value } = entry;
-  if (value.kind === 'scalar') return { file: pathOf(entry, folder), urls: [] };
+  if (value.kind === 'scalar') {
+    const path = pathOf(entry, folder);
+    return looksLikeSeed(value.text) && !existsSync(path)
+      ? { files: [], urls: [value.text] }
+      : { files: [path], urls: [] };
+  }
   const urls = value.items.map(({ value: seed, where }) => {
     const read = readSeed(typeof seed === 'string' ? seed : '');
     if (read.kind !== 'link')
@@ -171,5 +184,5 @@ const seedsOf = (entry: Entry, folder: string): SeedSource => {
       );
     return seed as string;
   });
-  return { file: null, urls };
+  return { files: [], urls };
 };

@@ -23,6 +23,10 @@ const HOST = /^(?:[a-z0-9_.-]+|\[[0-9a-f:]+\])$/;
 export const readSeed = (line: string): Seed => {
   const text = content(line);
   if (text === '') return { kind: 'blank' };
+  if (hasLogin(text)) {
+    const hidden = text.replace(/^((?:[a-z][a-z0-9+.-]*:)?[/\\]*)[^/\\?#]*@/i, '$1***@');
+    return bad(hidden, 'has a user name or a password in it, and a crawl logs in nowhere: omit it');
+  }
   const read = readName(text);
   if ('why' in read) return read;
   const { address, bare } = read;
@@ -38,6 +42,12 @@ export const readSeed = (line: string): Seed => {
     first: false,
   };
   return { kind: 'link', link };
+};
+
+/** Whether a user name stands before the host of a URL, or a user name with a password before a bare host. */
+const hasLogin = (text: string): boolean => {
+  const authority = /^[/\\]*([^/\\?#]*)/.exec(text.replace(SCHEME, ''))![1]!;
+  return SCHEME.test(text) ? authority.includes('@') : /:.*@/.test(authority);
 };
 
 /** A site or host never to call: itself and all below it. Of a URL, its host; `*.example.org` is `example.org`. */

@@ -10,10 +10,11 @@ import { writeSetting, type Written } from '../../model/write-setting.ts';
 import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf, FILE_NAMES, type FileConfig } from '../config-file.ts';
 import { printForeign, printObject } from '../listing.ts';
+import { NO_USER_CONFIG, userConfig } from '../user-config.ts';
 import { givenSettings, GROUPS, groupOf, SETTING_FLAGS, SETTINGS_SHOWN } from '../setting-flags.ts';
 
 /** Who gave a value; of several, the last one here wins. */
-const SOURCES = ['default', 'crawl', 'file', 'flag'] as const;
+const SOURCES = ['default', 'user', 'environment', 'crawl', 'file', 'flag'] as const;
 type Source = (typeof SOURCES)[number];
 
 interface Sourced {
@@ -24,7 +25,7 @@ interface Sourced {
 export const configCommand: Command = {
   name: 'config',
   usage: 'config [<dir>] [--config FILE] [--json] [flags of crawl]',
-  says: 'Print the settings in force, as a file for --config. Each value says where it comes from: a flag wins over the file, the file over what the crawl in <dir> has stored, and that over the default. Nothing is changed.',
+  says: 'Print the settings in force, as a file for --config. Each value says where it comes from: a flag wins over the file, the file over what the crawl in <dir> has stored; without <dir>, over GOSSAMER_EMAIL and the file of the user; and these over the default. Nothing is changed.',
   flags: [
     CONFIG_FLAG,
     { name: 'json', says: 'print one JSON object, with the sources' },
@@ -36,7 +37,9 @@ export const configCommand: Command = {
     if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many`);
     const stored = dir === undefined ? {} : readIdentity(dir).settings;
     const file = await configOf(read);
-    const settings = sourced({ crawl: stored, file: file.settings, flag: givenSettings(read) });
+    // A crawl that is there has its settings: what holds for new ones is not for it.
+    const { user, environment } = dir === undefined ? await userConfig(process.env) : NO_USER_CONFIG;
+    const settings = sourced({ user, environment, crawl: stored, file: file.settings, flag: givenSettings(read) });
     await (read.switches.has('json')
       ? printObject(objectOf(settings, file), 2)
       : printForeign(`${linesOf(settings, file).join('\n')}\n`));
@@ -62,7 +65,7 @@ const sourced = (given: Given): Map<SettingName, Sourced> =>
 /** What a file says beside the settings. */
 const besides = ({ dir, seeds, excludeFile }: FileConfig): Readonly<Record<keyof typeof FILE_NAMES, Written>> => ({
   dir: dir,
-  seeds: seeds?.file ?? seeds?.urls ?? null,
+  seeds: seeds?.files[0] ?? seeds?.urls ?? null,
   'exclude-file': excludeFile,
 });
 
@@ -86,7 +89,7 @@ const linesOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig):
   const names = Object.keys(FILE_NAMES) as (keyof typeof FILE_NAMES)[];
   return [
     `# Settings of gossamer ${VERSION}, to be given back with --config FILE.`,
-    '# The comment after each value says where it comes from: default, crawl, file or flag.',
+    '# The comment after each value says where it comes from: default, user, environment, crawl, file or flag.',
     '',
     ...names.flatMap((name) => [
       `# ${FILE_NAMES[name]}`,
