@@ -10,21 +10,30 @@ import { readSeed } from '../url/seed.ts';
 type Place = 'file' | 'folder' | 'nothing';
 
 const placeAt = (path: string): Place => {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? 'nothing' : stat.isDirectory() ? 'folder' : 'file';
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? 'nothing' : stat.isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    // A long URL is no name that a file can have.
+    if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG') return 'nothing';
+    throw error;
+  }
 };
 
 /** A word that nobody takes for a file: it has a scheme, or its host could be that of a site. */
-export const looksLikeSeed = (word: string): boolean => {
+export const looksLikeSeed = (word: string): boolean => urlOf(word) !== null;
+
+const urlOf = (word: string): string | null => {
   const read = readSeed(word);
-  if (read.kind !== 'link') return false;
-  if (/^https?:\/\//i.test(word)) return true;
-  const { hostname } = new URL(read.link.url);
-  return hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) > 0 || hasKnownSuffix(hostname);
+  if (read.kind !== 'link') return null;
+  const { url } = read.link;
+  const { hostname } = new URL(url);
+  const isHost = hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) > 0 || hasKnownSuffix(hostname);
+  return isHost || /^https?:\/\//i.test(word) ? url : null;
 };
 
 /**
- * The words in the order given. Where one is a file and could be a domain too, the file wins and `say` tells. Throws a
+ * Sorts the words into files and seeds. Where one is a file and could be a domain too, the file wins and `say` tells. Throws a
  * UsageError for a word that is neither, and for a URL of `--url` that is none.
  */
 export const seedsOfWords = (
@@ -36,11 +45,11 @@ export const seedsOfWords = (
   const seeds: string[] = [];
   for (const word of words) {
     const place = word === STANDARD_INPUT ? 'file' : placeAt(word);
-    const isSeed = looksLikeSeed(word);
+    const url = urlOf(word);
     if (place === 'file') {
       files.push(word);
-      if (isSeed) say(`"${word}" is a file here and read as one; write https://${word}/ for the domain`);
-    } else if (isSeed) seeds.push(word);
+      if (url !== null) say(`"${word}" is a file here and read as one; write ${url} for the domain`);
+    } else if (url !== null) seeds.push(word);
     else throw neither(word, place);
   }
   if (files.filter((file) => file === STANDARD_INPUT).length > 1)
@@ -68,7 +77,7 @@ export const checkedUrls = (urls: readonly string[]): readonly string[] => {
   return urls;
 };
 
-/** Whether something other than a terminal, or nothing at all, is on standard input. */
+/** Whether a pipe or a file is on standard input. */
 export const hasPipedInput = (): boolean => {
   try {
     const stat = fstatSync(0);

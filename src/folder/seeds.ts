@@ -143,6 +143,7 @@ export const takeSeeds = async ({ dir, source, where, say }: TakeParts): Promise
     renameSync(fresh, path);
   } catch (error) {
     out.destroy();
+    await finished(out).catch(() => {}); // a file that is still being opened would be made again
     rmSync(fresh, { force: true });
     throw error;
   }

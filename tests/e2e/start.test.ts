@@ -58,9 +58,10 @@ test('URLs, domains, files and --url can be mixed', () =>
     const [first, second, third, fourth] = urlsOf(stage);
     writeFileSync(join(stage.home, 'some.txt'), `# some\n${first}\n`);
     writeFileSync(join(stage.home, 'more'), `${second}\n`);
-    const words = ['some.txt', third!, 'example.org', 'more', '--url', fourth!];
+    const long = `example.org?q=${'x'.repeat(300)}`; // longer than the name of a file can be
+    const words = ['some.txt', third!, long, 'more', '--url', fourth!];
     assertCode(await stage.gossamer('crawl', ...words, ...EMAIL, ...quick(stage), '--max-pages', '1'), 0);
-    assert.deepEqual(seedsIn(stage), [first!, second!, third!, fourth!, 'example.org'].toSorted());
+    assert.deepEqual(seedsIn(stage), [first!, second!, third!, fourth!, long].toSorted());
   }));
 
 test('a file that has the name of a domain is a file, and a line says how to name the domain', () =>
