@@ -33,8 +33,8 @@ const urlOf = (word: string): string | null => {
 };
 
 /**
- * Sorts the words into files and seeds. Where one is a file and could be a domain too, the file wins and `say` tells. Throws a
- * UsageError for a word that is neither, and for a URL of `--url` that is none.
+ * Sorts the words into files and seeds. Where one is a file and could be a domain too, the file wins and `say` tells.
+ * Throws a UsageError for a word that is neither, and for a URL of `--url` that is none.
  */
 export const seedsOfWords = (
   words: readonly string[],

@@ -24,7 +24,7 @@ export const readSeed = (line: string): Seed => {
   const text = content(line);
   if (text === '') return { kind: 'blank' };
   if (hasLogin(text)) {
-    const hidden = text.replace(/^((?:[a-z][a-z0-9+.-]*:)?[/\\]*)[^/\\?#]*@/i, '$1***@');
+    const hidden = text.replace(/^((?:[a-z][a-z0-9+.-]*:\/\/)?[/\\]*)[^/\\?#]*@/i, '$1***@');
     return bad(hidden, 'has a user name or a password in it, and a crawl logs in nowhere: omit it');
   }
   const read = readName(text);
@@ -47,7 +47,9 @@ export const readSeed = (line: string): Seed => {
 /** Whether a user name stands before the host of a URL, or a user name with a password before a bare host. */
 const hasLogin = (text: string): boolean => {
   const authority = /^[/\\]*([^/\\?#]*)/.exec(text.replace(SCHEME, ''))![1]!;
-  return SCHEME.test(text) ? authority.includes('@') : /:.*@/.test(authority);
+  if (SCHEME.test(text)) return authority.includes('@');
+  const colon = authority.indexOf(':');
+  return colon >= 0 && authority.indexOf('@', colon) > 0 && !/^mailto:/i.test(authority);
 };
 
 /** A site or host never to call: itself and all below it. Of a URL, its host; `*.example.org` is `example.org`. */
