@@ -47,9 +47,9 @@ export const helpOf = (command: Command): string => {
 export const settingsHelp = (): string =>
   [
     ...wrap(
-      'The settings of a crawl: flags of crawl and resume, and without their dashes names in a --config file. ' +
+      'Flags of crawl and resume; without their dashes, names in a --config file. ' +
         '--no-<switch> turns a switch off; none lifts a limit, as in --max-pages none. ' +
-        'A TIME is in seconds, as in --delay 2, or has a unit: 500ms, 10m, 24h.',
+        'A TIME is in seconds, or has a unit: 2, 500ms, 10m.',
       COLUMNS,
     ),
     '',

@@ -35,9 +35,12 @@ const say = (text: string): void => console.error(visible(text));
 export const crawlCommand: Command = {
   name: 'crawl',
   usage: 'crawl <url-or-seed-file>... --email ADDRESS [flags]',
-  says: 'Start a crawl. A seed is a domain, a host or a URL; in a file one a line, # for comments. - reads standard input. A TIME is in seconds, or has a unit: 500ms, 10m, 24h.',
+  says: 'Start a crawl. A file has one seed a line; - is standard input.',
   flags: [
-    ...SETTING_FLAGS.slice(0, 1).map((email) => ({ ...email, says: `${email.says}, here or in ${EMAIL_VARIABLE}` })),
+    ...SETTING_FLAGS.slice(0, 1).map((email) => ({
+      ...email,
+      says: `contact for site owners; required, or ${EMAIL_VARIABLE}`,
+    })),
     ...FLAGS,
     ...SETTING_FLAGS.slice(1),
     ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT })),
