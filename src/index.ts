@@ -102,7 +102,7 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
   const opening = {
     dir,
     settings,
-    seeds: { file: seedFile ?? null, urls: seeds },
+    seeds: { files: seedFile === undefined ? [] : [seedFile === '-' ? './-' : seedFile], urls: seeds },
     excludeFile: excludeFile ?? null,
     credentials: credentials === undefined ? null : readCredentials(credentials),
     say: (text: string) => onLog?.('warn', text, {}),

@@ -76,9 +76,10 @@ test('the flag takes networks, and without them it means all, whatever follows',
     assert.deepEqual(given(...words), { allow: ['10.1.0.0/16', 'fd00::/8'], words: [] });
   assert.deepEqual(given(flag, '10.1.2.3', 'seeds.txt'), { allow: ['10.1.2.3'], words: ['seeds.txt'] });
   assert.equal(given('--no-allow-private-addresses').allow, false);
-  assert.throws(() => given(flag, '--no-allow-private-addresses'), /are both given/);
-  assert.throws(() => given(flag, '10.0.0.0/8', '--no-allow-private-addresses'), /are both given/);
-  assert.throws(() => given(flag, '10.0.0.0/8', flag), /is given twice/);
+  assert.equal(given(flag, '--no-allow-private-addresses').allow, false);
+  assert.equal(given(flag, '10.0.0.0/8', '--no-allow-private-addresses').allow, false);
+  assert.deepEqual(given('--no-allow-private-addresses', flag, '10.0.0.0/8').allow, ['10.0.0.0/8']);
+  assert.equal(given(flag, '10.0.0.0/8', flag).allow, true);
   assert.throws(() => given('--no-allow-private-addresses=10.0.0.0/8'), /takes no value/);
 });
 

@@ -275,3 +275,21 @@ test('a line of an exclude file names a host, also as a URL or with a star', () 
   assert.equal(nameOf('example'), 'bad');
   assert.equal(nameOf('a b'), 'bad');
 });
+
+test('a seed with a user name or a password is bad, and neither is repeated', () => {
+  for (const line of [
+    'https://me:secret@example.org/',
+    'http://me@example.org/a@b',
+    'https:///me:secret@example.org',
+    'HTTPS://\\\\me:secret@example.org',
+    'me:secret@example.org/page',
+    '//me:secret@example.org',
+  ]) {
+    const seed = readSeed(line);
+    assert.ok(seed.kind === 'bad', line);
+    assert.match(seed.why, /\*\*\*@example\.org.*" has a user name or a password in it/);
+    assert.doesNotMatch(seed.why, /secret|me@|me:/);
+  }
+  for (const line of ['https://example.org/@me', 'https://example.org/?to=me:x@example.com', 'example.org/me:1@2'])
+    assert.equal(readSeed(line).kind, 'link', line);
+});

@@ -27,7 +27,13 @@ const run = (title: string, args: readonly string[]): boolean => {
   console.log(`\n== ${title}`);
   const began = performance.now();
   // The binary and its threads are started a thousand times: what was compiled is remembered from one to the next.
-  const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...process.env };
+  const env = {
+    NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
+    ...process.env,
+    // No test reads what a developer set for crawls of their own.
+    XDG_CONFIG_HOME: join(home, 'config'),
+    GOSSAMER_EMAIL: '',
+  };
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env });
   console.log(`== ${title}: ${status === 0 ? 'passed' : 'failed'} after ${seconds(performance.now() - began)}`);
   return status === 0;

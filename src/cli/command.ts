@@ -4,7 +4,7 @@ import type { Flag, Read } from './flags.ts';
 
 export interface Command {
   readonly name: string;
-  /** `crawl <seed-file>`: what is typed. */
+  /** `crawl <url-or-seed-file>...`: what is typed. */
   readonly usage: string;
   readonly says: string;
   readonly flags: readonly Flag[];

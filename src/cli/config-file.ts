@@ -1,6 +1,6 @@
 /** `--config FILE`: the settings of a crawl from a YAML or JSON file. */
 
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
 import { unreadable, type SeedSource } from '../folder/seeds.ts';
 import { readConnectTo } from '../fetch/connect-to.ts';
@@ -30,6 +30,7 @@ import {
 import { CREDENTIALS_FLAG } from './credentials-file.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Flag, Read } from './flags.ts';
+import { looksLikeSeed } from './seed-words.ts';
 import { siteRulesOf } from './site-rules-file.ts';
 import { RUN_FLAGS } from './watch-run.ts';
 
@@ -43,7 +44,7 @@ export interface FileConfig {
 /** What a file may say beside the settings. */
 export const FILE_NAMES = {
   dir: 'where the crawl lives',
-  seeds: 'a seed file, or a list of seeds; a resume leaves it alone',
+  seeds: 'a seed file, a URL or domain, or a list of these two; a resume leaves it alone',
   'exclude-file': 'sites never to visit: a domain or a host per line',
 } as const;
 
@@ -63,8 +64,11 @@ export const configOf = async ({ values }: Read): Promise<FileConfig> => {
   return path === undefined ? NOTHING : readConfigFile(path);
 };
 
-/** Throws a UsageError with the place of the first mistake; paths in the file are relative to it. */
-export const readConfigFile = async (path: string): Promise<FileConfig> => {
+/**
+ * Throws a UsageError with the place of the first mistake; paths in the file are relative to it. The names in `except`
+ * are refused.
+ */
+export const readConfigFile = async (path: string, except: readonly string[] = []): Promise<FileConfig> => {
   const format = FORMATS[extname(path).toLowerCase()];
   if (format === undefined)
     throw new UsageError(`--config "${path}" is neither YAML nor JSON: name it ${Object.keys(FORMATS).join(', ')}`);
@@ -77,6 +81,10 @@ export const readConfigFile = async (path: string): Promise<FileConfig> => {
       continue;
     }
     const name = settingNamed(entry.name);
+    if (except.includes(entry.name))
+      throw new UsageError(
+        `${entry.where}: ${entry.name} belongs to one crawl: give it on the command line, or in a --config file`,
+      );
     if (name !== undefined) settings[name] = settingOf(name, entry, folder);
     else if (entry.name === OLD_SETTINGS.seededOnly.flag) Object.assign(settings, seededOnly(entry), settings);
     else if (entry.name === 'dir') config.dir = pathOf(entry, folder);
@@ -145,7 +153,7 @@ const readValue = (name: SettingName, given: Scalar | List): Reading => {
     case 'count':
     case 'duration':
     case 'bytes':
-      // As in a flag: what was written counts, so that 5 is no time and 1e3 is no count.
+      // As in a flag: what was written counts, so that 1e3 is no count.
       return typeof value === 'string' || typeof value === 'number'
         ? readText(name, text)
         : { why: notUnderstood(value, adviceOf(name)) };
@@ -199,7 +207,12 @@ const modulePath = (text: string, folder: string): string =>
 
 const seedsOf = (entry: Entry, folder: string): SeedSource => {
   const { value } = entry;
-  if (value.kind === 'scalar') return { file: pathOf(entry, folder), urls: [] };
+  if (value.kind === 'scalar') {
+    const path = pathOf(entry, folder);
+    return looksLikeSeed(value.text) && !existsSync(path)
+      ? { files: [], urls: [value.text] }
+      : { files: [path], urls: [] };
+  }
   const urls = value.items.map(({ value: seed, where }) => {
     const read = readSeed(typeof seed === 'string' ? seed : '');
     if (read.kind !== 'link')
@@ -208,5 +221,5 @@ const seedsOf = (entry: Entry, folder: string): SeedSource => {
       );
     return seed as string;
   });
-  return { file: null, urls };
+  return { files: [], urls };
 };

@@ -20,6 +20,8 @@ export interface Flag {
 }
 
 export interface Read {
+  /** As they were typed, behind the name of the command. */
+  readonly args: readonly string[];
   readonly words: readonly string[];
   readonly switches: ReadonlySet<string>;
   /** Switches turned off by `--no-<name>`. */
@@ -42,6 +44,12 @@ export const readFlags = (args: readonly string[], flags: readonly Flag[], comma
   const switches = new Set<string>();
   const off = new Set<string>();
   const values = new Map<string, string[]>();
+  /** The last one wins, as in other programs: a person adds a flag to the end of a command that they call up again. */
+  const forget = (name: string): void => {
+    switches.delete(name);
+    off.delete(name);
+    values.delete(name);
+  };
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]!;
     if (arg === '--') {
@@ -60,21 +68,18 @@ export const readFlags = (args: readonly string[], flags: readonly Flag[], comma
     const alone = inline === undefined && flag.isValue?.(args[i + 1] ?? '') === false;
     if (flag.value === undefined || negated !== null || alone) {
       if (inline !== undefined) throw new UsageError(`--${name} takes no value`);
-      if (values.has(name)) throw new UsageError(`--${name} is given twice`);
+      forget(flag.name);
       (negated === null ? switches : off).add(flag.name);
-      if (off.has(flag.name) && (switches.has(flag.name) || values.has(flag.name)))
-        throw new UsageError(`--${flag.name} and --no-${flag.name} are both given`);
       continue;
     }
     const value = inline ?? args[++i];
     if (value === undefined || (inline === undefined && value.startsWith('--')))
       throw new UsageError(`--${name} needs a value: --${name} ${flag.value}`);
-    const given = values.get(name);
-    if ((given || switches.has(name)) && !flag.repeatable) throw new UsageError(`--${name} is given twice`);
-    if (off.has(name)) throw new UsageError(`--${name} and --no-${name} are both given`);
-    values.set(name, [...(given ?? []), value]);
+    const given = flag.repeatable ? (values.get(name) ?? []) : [];
+    forget(name);
+    values.set(name, [...given, value]);
   }
-  return { words, switches, off, values };
+  return { args, words, switches, off, values };
 };
 
 const split = (arg: string): [string, string | undefined] => {

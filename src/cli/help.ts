@@ -17,7 +17,7 @@ const { 130: _, ...EXIT_CODES_SHOWN } = EXIT_CODES;
 export const overviewOf = (commands: readonly Command[]): string =>
   [
     `gossamer ${VERSION}: a polite web crawler that loses nothing`,
-    'Start here: gossamer crawl seeds.txt --email you@example.org',
+    'Start here: gossamer crawl https://example.org/ --email you@example.org',
     'Usage: gossamer <command> [flags]        gossamer <command> --help says more',
     ...commands.map((command) => `  ${command.name.padEnd(12)}${briefOf(command)}`),
     ...Object.entries(EXIT_CODES_SHOWN).map(
@@ -48,8 +48,9 @@ export const helpOf = (command: Command): string => {
 export const settingsHelp = (): string =>
   [
     ...wrap(
-      'The settings of a crawl: flags of crawl and resume, and without their dashes names in a --config file. ' +
-        '--no-<switch> turns a switch off; none lifts a limit, as in --max-pages none.',
+      'Flags of crawl and resume; without their dashes, names in a --config file. ' +
+        '--no-<switch> turns a switch off; none lifts a limit, as in --max-pages none. ' +
+        'A TIME is in seconds, or has a unit: 2, 500ms, 10m.',
       COLUMNS,
     ),
     '',

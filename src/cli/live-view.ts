@@ -1,7 +1,7 @@
 /** The block that a running crawl shows on a terminal: all the width and height that there is, and no more. */
 
 import { widthOf, cutToWidth, fitToWidth } from '../lib/text-width.ts';
-import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
+import { plural, writeBytes, writeCount, writeDuration } from '../lib/units.ts';
 import { visible } from '../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
@@ -66,7 +66,7 @@ const numberRows = (snapshot: Snapshot, census: Census, settings: Settings, colu
         `${bold(writeRate(snapshot.pagesPerSecond))} now`,
         `${writeRate(snapshot.pagesPerSecondMean)} mean`,
         ...(isShared(settings.store) ? [`${writeCount(snapshot.pagesThisRun)} by this process`] : []),
-        errors > 0 ? red(`${writeCount(errors)} errors`) : dim('no errors'),
+        errors > 0 ? red(plural(errors, 'error')) : dim('no errors'),
       ],
     ],
     ['progress', progressItems(snapshot, census, settings, columns)],

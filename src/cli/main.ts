@@ -71,7 +71,7 @@ const dispatch = async (args: readonly string[]): Promise<number> => {
           ? settingsHelp()
           : helpOf(commandOf(rest[0])),
     );
-    return name === undefined ? 2 : 0;
+    return 0;
   }
   if (name === '--version' || name === 'version') {
     console.log(`gossamer ${VERSION}`);

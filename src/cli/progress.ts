@@ -1,6 +1,6 @@
 /** What a running crawl shows without a terminal: a line in a file, an object for a program. */
 
-import { writeBytes, writeCount, writeDuration } from '../lib/units.ts';
+import { plural, writeBytes, writeCount, writeDuration } from '../lib/units.ts';
 import { visible } from '../lib/visible.ts';
 import type { Settings } from '../model/settings.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
@@ -43,8 +43,8 @@ export const lineOf = (snapshot: Snapshot, settings: Pick<Settings, 'maxPages' |
   const end = waitingFor(snapshot, settings) ?? (snapshot.limit === null ? null : `limited by ${snapshot.limit.words}`);
   return (
     `${time} ${phase}: ${writeCount(census.pages)} pages${own} (${writeRate(snapshot.pagesPerSecond)} now, ${writeRate(snapshot.pagesPerSecondMean)} mean), ` +
-    `${writeCount(errorsOf(census))} errors, ${writeCount(census.waiting)} waiting, ${writeCount(census.leased)} leased, ` +
-    `${writeCount(census.sitesDue)} sites due, ${writeBytes(snapshot.memoryBytes)}${end ? `; ${end}` : ''}`
+    `${plural(errorsOf(census), 'error')}, ${writeCount(census.waiting)} waiting, ${writeCount(census.leased)} leased, ` +
+    `${plural(census.sitesDue, 'site')} due, ${writeBytes(snapshot.memoryBytes)}${end ? `; ${end}` : ''}`
   );
 };
 

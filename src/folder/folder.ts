@@ -1,7 +1,7 @@
 /** The directory of a crawl: what is in it, how it is made, how it is opened again. */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { replaceFile } from '../lib/replace-file.ts';
@@ -75,12 +75,28 @@ export const checkNewFolder = (dir: string): void => {
     throw new UsageError(`"${dir}" is not empty (it holds "${foreign[0]}") and is no crawl: choose another --dir`);
 };
 
-/** For the user alone: what was fetched, and the settings, are in it. */
-export const makeCrawlFolder = (dir: string): void => {
+/**
+ * For the user alone: what was fetched, and the settings, are in it. Gives back what takes it away again, as long as
+ * there is no crawl in it.
+ */
+export const makeCrawlFolder = (dir: string): (() => void) => {
   try {
-    makeFolder(dir);
+    const made = makeFolder(dir);
+    // In a folder that was there before, only the lock is ours.
+    const ours = made.length > 0 ? LEFTOVERS : existsSync(join(dir, FILES.lock)) ? [] : [FILES.lock];
+    return () => unmake(dir, made, ours);
   } catch (error) {
     throw new UsageError(`"${dir}" cannot be made: ${(error as Error).message}; choose another --dir`);
+  }
+};
+
+const unmake = (dir: string, made: readonly string[], ours: readonly string[]): void => {
+  if (existsSync(join(dir, FILES.identity))) return;
+  for (const name of ours) rmSync(join(dir, name), { force: true });
+  try {
+    for (const folder of made) rmdirSync(folder);
+  } catch {
+    // Something of others is in it by now.
   }
 };
 
@@ -132,7 +148,7 @@ export const readIdentity = (dir: string): Identity => {
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new UsageError(`there is no crawl in "${dir}": start one by "gossamer crawl <seed-file> --dir ${dir}"`);
+      throw new UsageError(`there is no crawl in "${dir}": start one by "gossamer crawl example.org --dir ${dir}"`);
     // A copy would not help: the file may be whole.
     if (code !== undefined) throw new UsageError(`"${path}" cannot be read: ${message}; run as its owner`);
     throw new UsageError(`"${path}" cannot be read (${message}): restore it from a copy`);

@@ -1,7 +1,17 @@
 /** Seeds on their way into a crawl: read, copied into its directory, and loaded with a mark. */
 
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
@@ -30,19 +40,21 @@ const markOf = (member: string | undefined): string => (member === undefined ? '
 const SAY_MS = 1_500;
 const LINES_BETWEEN_LOOKS = 10_000;
 
+/** Stands for standard input among the files of seeds; a file of that name is `./-`. */
+export const STANDARD_INPUT = '-';
+
 export interface SeedSource {
-  readonly file: string | null;
+  /** Each may be a pipe: it is read once. */
+  readonly files: readonly string[];
   readonly urls: readonly string[];
 }
 
-export interface SeedReport {
-  readonly good: number;
-  readonly bad: number;
-}
+/** A source of seeds in a sentence. */
+const nameOf = (file: string): string => (file === STANDARD_INPUT ? 'standard input' : file);
 
 /** Lines of a file, one at a time; throws a UsageError when it cannot be read. */
 async function* linesOf(path: string): AsyncGenerator<string> {
-  const stream = createReadStream(path, 'utf8');
+  const stream = path === STANDARD_INPUT ? process.stdin.setEncoding('utf8') : createReadStream(path, 'utf8');
   try {
     for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) yield line;
   } catch (error) {
@@ -65,7 +77,7 @@ interface Listener {
   /** A line that is bad, and why. */
   readonly bad: Say;
   /** How many lines were read, as time goes by. */
-  readonly far: (lines: string) => void;
+  readonly far: (lines: string, file: string) => void;
 }
 
 /** Every good seed line of the source; what is bad is said, with its number. */
@@ -80,15 +92,15 @@ async function* goodLines(
     if (seed.kind === 'bad' && ++report.bad <= BAD_LINES_NAMED_MAX) bad(`${where}: ${seed.why}; skipped`);
     return seed.kind === 'link';
   };
-  for (const url of source.urls) if (judge(url, '--url')) yield url.trim();
-  if (source.file !== null) {
+  for (const [i, url] of source.urls.entries()) if (judge(url, `seed ${i + 1}`)) yield url.trim();
+  let saidAt = performance.now();
+  for (const file of source.files) {
     let number = 0;
-    let saidAt = performance.now();
-    for await (const line of linesOf(source.file)) {
-      if (judge(line, `${source.file} line ${++number}`)) yield line.trim();
+    for await (const line of linesOf(file)) {
+      if (judge(line, `${nameOf(file)} line ${++number}`)) yield line.trim();
       if (number % LINES_BETWEEN_LOOKS === 0 && performance.now() - saidAt > SAY_MS) {
         saidAt = performance.now();
-        far(`${writeCount(number)} lines`);
+        far(`${writeCount(number)} lines`, nameOf(file));
       }
     }
   }
@@ -96,48 +108,58 @@ async function* goodLines(
     bad(`${plural(report.bad - BAD_LINES_NAMED_MAX, 'more bad line was', 'more bad lines were')} skipped`);
 }
 
-/** Looks through the seeds before anything is changed; throws a UsageError when there is no good one. */
-export const checkSeeds = async (source: SeedSource, say: Say): Promise<SeedReport> => {
-  if (source.file !== null && isReadOnce(source.file))
-    throw new UsageError(`"${source.file}" is a pipe or a device, and seeds are read twice: put them into a file`);
-  const report = { good: 0, bad: 0 };
-  for await (const _ of goodLines(
-    source,
-    { bad: say, far: (lines) => say(`checking the seeds: ${lines} of ${source.file}`) },
-    report,
-  ));
-  if (report.good === 0) {
-    const where = source.file === null ? 'on the command line' : `in "${source.file}"`;
-    throw new UsageError(`there is no good seed ${where}: give a domain, host or URL a line, or --url`);
+/** Throws a UsageError when a file is not there or cannot be read. Reads nothing: what a pipe has comes once. */
+export const checkSeedFiles = ({ files }: SeedSource): void => {
+  for (const file of files) {
+    if (file === STANDARD_INPUT) continue;
+    try {
+      accessSync(file, constants.R_OK);
+    } catch (error) {
+      throw unreadable(file, error);
+    }
+    if (statSync(file).isDirectory()) throw unreadable(file, { code: 'EISDIR' });
   }
-  return report;
 };
 
-export interface CopyParts {
+export interface TakeParts {
   readonly dir: string;
   readonly source: SeedSource;
   readonly where: 'anew' | 'behind';
   readonly say: Say;
 }
 
-const isReadOnce = (path: string): boolean => {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
-};
-
-/** Copies the good seeds into the crawl, behind those that it has or anew. The file is whole at every moment. */
-export const copySeeds = async ({ dir, source, where, say }: CopyParts): Promise<void> => {
+/**
+ * Reads the seeds, once, and writes the good ones into the crawl, behind those that it has or anew. The file is whole
+ * at every moment. Throws a UsageError when there is no good one, and then leaves it as it was.
+ */
+export const takeSeeds = async ({ dir, source, where, say }: TakeParts): Promise<void> => {
   const path = join(dir, FILES.seeds);
-  const out = createWriteStream(`${path}.new`, { flush: true });
+  const fresh = `${path}.new`;
+  const out = createWriteStream(fresh, { flush: true });
   const write = async (line: string): Promise<void> => {
     if (!out.write(`${line}\n`)) await once(out, 'drain');
   };
-  if (where === 'behind' && existsSync(path)) for await (const line of linesOf(path)) await write(line);
-  const listener: Listener = { bad: () => {}, far: (lines) => say(`copying the seeds: ${lines} of ${source.file}`) };
-  for await (const line of goodLines(source, listener, { good: 0, bad: 0 })) await write(line);
-  out.end();
-  await finished(out);
-  renameSync(`${path}.new`, path);
+  const report = { good: 0, bad: 0 };
+  const listener: Listener = { bad: say, far: (lines, file) => say(`reading the seeds: ${lines} of ${file}`) };
+  try {
+    if (where === 'behind' && existsSync(path)) for await (const line of linesOf(path)) await write(line);
+    for await (const line of goodLines(source, listener, report)) await write(line);
+    if (report.good === 0) throw noGoodSeed(source);
+    out.end();
+    await finished(out);
+    renameSync(fresh, path);
+  } catch (error) {
+    out.destroy();
+    await finished(out).catch(() => {}); // a file that is still being opened would be made again
+    rmSync(fresh, { force: true });
+    throw error;
+  }
+};
+
+const noGoodSeed = ({ files }: SeedSource): UsageError => {
+  const named = files.map((file) => (file === STANDARD_INPUT ? nameOf(file) : `"${file}"`));
+  const where = named.length === 0 ? 'among those given' : `in ${named.join(' or ')}`;
+  return new UsageError(`there is no good seed ${where}: give a domain, host or URL a line, or --url`);
 };
 
 export interface LoadParts {

@@ -1,6 +1,6 @@
 /** Durations and sizes as people write and read them. */
 
-const MS_PER: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const MS_PER: Readonly<Record<string, number>> = { '': 1_000, ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BYTES_PER: Readonly<Record<string, number>> = {
   '': 1,
   b: 1,
@@ -24,8 +24,8 @@ const read = (text: string, units: Readonly<Record<string, number>>): number | n
   return match && factor !== undefined && factor !== null ? Math.round(Number(match[1]) * factor) : null;
 };
 
-/** `90s`, `10m`, `24h`, `500ms`; a bare `0` needs no unit. Null when it is none of these. */
-export const readDurationMs = (text: string): number | null => (/^0+$/.test(text.trim()) ? 0 : read(text, MS_PER));
+/** `90s`, `10m`, `24h`, `500ms`; a bare number is in seconds. Null when it is none of these. */
+export const readDurationMs = (text: string): number | null => read(text, MS_PER);
 
 /** `2MiB`, `500kB`, `1024`. Null when it is none of these. */
 export const readBytes = (text: string): number | null => read(text, BYTES_PER);

@@ -77,7 +77,7 @@ export const adviceOf = (name: SettingName): string => {
   const lifted = isLimit(name) ? `, or ${NO_LIMIT}` : '';
   switch (kind) {
     case 'duration':
-      return `write a time with its unit, such as 500ms, 90s, 10m or 24h${lifted}`;
+      return `write a time in seconds, or with its unit, such as 500ms, 90s, 10m or 24h${lifted}`;
     case 'bytes':
       return `write a size with its unit, such as 512KiB, 2MiB or 1GiB${lifted}`;
     case 'count':

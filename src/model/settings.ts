@@ -162,7 +162,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: 'TIME',
     fallback: null,
     least: 1,
-    says: 'end this run within a second of TIME (90s, 10m, 24h)',
+    says: 'end this run within a second of TIME (90, 10m, 24h)',
   },
   maxDepth: {
     flag: 'max-depth',

@@ -34,11 +34,11 @@ import { checkHooks } from '../hooks/check.ts';
 import { checkLogFile } from '../folder/log-path.ts';
 import { lockCrawl, type Lock } from '../folder/lock.ts';
 import { checkOwner } from '../folder/owner.ts';
+import { checkUserAgent } from './user-agent.ts';
 import { finishMove } from '../folder/finish-move.ts';
 import { announce, checkNameIsFree, identityIn, takeScope } from '../folder/notes.ts';
 import { crawlNameOf, knownStore, newStore, storePlace } from '../folder/store-place.ts';
-import { checkSeeds, copySeeds, readExcludeFile, writeExcluded, type SeedSource } from '../folder/seeds.ts';
-import { checkUserAgent } from './user-agent.ts';
+import { checkSeedFiles, readExcludeFile, takeSeeds, writeExcluded, type SeedSource } from '../folder/seeds.ts';
 
 export interface CrawlRequest {
   readonly dir: string;
@@ -121,21 +121,22 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   );
   checkNewFolder(dir);
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
-  await checkSeeds(request.seeds, say);
+  checkSeedFiles(request.seeds);
   checkDisk(dir, settings);
   if (isShared(url)) await checkNameIsFree({ ...newPlace(dir, url, settings.name), say });
   await checkListen(settings.metrics);
-  makeCrawlFolder(dir);
+  const unmake = makeCrawlFolder(dir);
   const lock = lockCrawl(dir);
   try {
     checkNewFolder(dir); // another process may have been quicker
+    await takeSeeds({ dir, source: request.seeds, where: 'anew', say });
     if (excluded !== null) writeExcluded(dir, excluded);
-    await copySeeds({ dir, source: request.seeds, where: 'anew', say });
     const identity = marked(dir, writeIdentity(dir, settings), credentials); // last: from here on it is a crawl
     const store = storePlace(dir, identity, url);
     if (isShared(url)) await announce({ ...store, say }, identity, dir);
     return { dir, lock, identity, store, credentials };
   } catch (error) {
+    unmake(); // with the lock: nobody else has anything in it yet
     lock.release();
     throw error;
   }
@@ -154,15 +155,16 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
     completeSettings({ ...former.settings, ...renamed(request.settings), store: url }, availableParallelism()),
   );
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
-  const more = seeds.file !== null || seeds.urls.length > 0;
-  if (more) await checkSeeds(seeds, request.say);
+  const more = seeds.files.length > 0 || seeds.urls.length > 0;
+  checkSeedFiles(seeds);
   checkStore(dir, url);
   checkDisk(dir, settings);
   const lock = lockCrawl(dir);
   try {
     await checkListen(settings.metrics); // with the lock: the port of a crawl that runs is taken by itself
+    // First: where there is no good one nothing is changed.
+    if (more) await takeSeeds({ dir, source: seeds, where: 'behind', say: request.say });
     if (excluded !== null) writeExcluded(dir, excluded);
-    if (more) await copySeeds({ dir, source: seeds, where: 'behind', say: request.say });
     const identity = marked(dir, writeIdentity(dir, settings, former), credentials);
     tellMissing(identity, credentials, request.say);
     const store = storePlace(dir, identity, url);

@@ -30,6 +30,10 @@ const HOST = /^(?:[a-z0-9_.-]+|\[[0-9a-f:]+\])$/;
 export const readSeed = (line: string): Seed => {
   const written = content(line);
   if (written === '') return { kind: 'blank' };
+  if (hasLogin(written)) {
+    const hidden = written.replace(/^((?:[a-z][a-z0-9+.-]*:\/\/)?[/\\]*)[^/\\?#]*@/i, '$1***@');
+    return bad(hidden, 'has a user name or a password in it: omit them; --credentials FILE logs in');
+  }
   const [text = '', scope, ...more] = written.split(/\s+/);
   if (more.length > 0) return bad(written, 'has more than two words');
   const home = HOME_KINDS.find((kind) => kind === scope) ?? null;
@@ -50,6 +54,14 @@ export const readSeed = (line: string): Seed => {
     first: false,
   };
   return { kind: 'link', link, home };
+};
+
+/** Whether a user name stands before the host of a URL, or a user name with a password before a bare host. */
+const hasLogin = (text: string): boolean => {
+  const authority = /^[/\\]*([^/\\?#]*)/.exec(text.replace(SCHEME, ''))![1]!;
+  if (SCHEME.test(text)) return authority.includes('@');
+  const colon = authority.indexOf(':');
+  return colon >= 0 && authority.indexOf('@', colon) > 0 && !/^mailto:/i.test(authority);
 };
 
 /** A site or host never to call: itself and all below it. Of a URL, its host; `*.example.org` is `example.org`. */

@@ -87,9 +87,9 @@ test('help is there for the whole and for every command, with an example and the
   }
 });
 
-test('without a command the overview is shown, and that is wrong use', async () => {
+test('without a command the overview is shown', async () => {
   const ran = await runBinary([]);
-  assertCode(ran, 2);
+  assertCode(ran, 0);
   assert.match(ran.stdout, /Usage: gossamer <command>/);
 });
 

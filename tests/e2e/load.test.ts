@@ -35,7 +35,7 @@ test('among slow, hanging, resetting and failing servers every visit ends in its
     const dir = join(home, 'crawl');
     const crawl = await createCrawl({
       dir,
-      seeds: { file: null, urls: seeds },
+      seeds: { files: [], urls: seeds },
       excludeFile: null,
       say: () => {},
       settings: {

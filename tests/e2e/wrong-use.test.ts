@@ -88,13 +88,11 @@ const WRONG_USES: readonly WrongUse[] = [
   ['a missing value at the end', [...GOOD, '--max-pages'], /--max-pages needs a value: --max-pages N/],
   ['a missing value before another flag', ['crawl', 'seeds.txt', '--email', '--seeded-only'], /--email needs a value/],
   ['a value for a switch', [...GOOD, '--seeded-only=yes'], /--seeded-only takes no value/],
-  ['a flag given twice', [...GOOD, '--max-pages', '1', '--max-pages', '2'], /--max-pages is given twice/],
   [
     'a delay that is no time',
     ['crawl', 'seeds.txt', ...EMAIL, '--delay', 'banana'],
-    /--delay "banana" is not understood: write a time with its unit/,
+    /--delay "banana" is not understood: write a time in seconds, or with its unit/,
   ],
-  ['a delay without a unit', ['crawl', 'seeds.txt', ...EMAIL, '--delay', '5'], /--delay "5" is not understood/],
   ['a delay below nothing', ['crawl', 'seeds.txt', ...EMAIL, '--delay', '-1s'], /--delay "-1s" is not understood/],
   ['no page at all', [...GOOD, '--max-pages', '0'], /--max-pages 0 is not understood: the least is 1/],
   [
@@ -166,22 +164,46 @@ const WRONG_USES: readonly WrongUse[] = [
     [...GOOD, '--credentials', 'seeds.txt'],
     /seeds\.txt line 1 column 1: this is not/,
   ],
-  ['no seeds', ['crawl', ...EMAIL], /seeds are missing: give a seed file, or --url URL/],
-  ['two seed files', [...GOOD, 'a-file'], /one seed file, please: "a-file" is one too many/],
+  [
+    'no seeds',
+    ['crawl', ...EMAIL],
+    /seeds are missing: give a URL, a domain or a seed file, or name them in the --config file$/m,
+  ],
   [
     'a seed file that is not there',
     ['crawl', 'nothing.txt', ...EMAIL],
-    /"nothing\.txt" cannot be read: it does not exist/,
+    /there is no file "nothing\.txt", and it is no URL or domain: name a file that exists, or write the URL/,
+  ],
+  [
+    'a path of a seed file that is not there',
+    ['crawl', './lists/nothing.org', ...EMAIL],
+    /there is no file "\.\/lists\/nothing\.org", and it is no URL or domain/,
+  ],
+  ['a URL of another scheme', ['crawl', 'ftp://example.org/', ...EMAIL], /"ftp:\/\/example\.org\/" is not usable/],
+  [
+    'a URL with a password',
+    ['crawl', 'https://me:secret@example.org/', 'seeds.txt', ...EMAIL],
+    /^gossamer: "https:\/\/\*\*\*@example\.org\/" has a user name or a password in it: omit them; --credentials FILE logs in$/m,
+  ],
+  [
+    'a --url with a password',
+    ['crawl', '--url', 'https://me:secret@example.org/', ...EMAIL],
+    /^gossamer: --url "https:\/\/\*\*\*@example\.org\/" has a user name or a password in it/,
+  ],
+  [
+    'a --url that is none, beside good seeds',
+    [...GOOD, '--url', 'gopher://one.example/'],
+    /--url "gopher:.* is not usable/,
   ],
   [
     'a seed file that is a directory',
     ['crawl', 'a-directory', ...EMAIL],
-    /"a-directory" cannot be read: it is a directory/,
+    /"a-directory" is a directory, and seeds are in files: name a file in it/,
   ],
   [
-    'a seed file that can be read only once',
-    ['crawl', '/dev/null', ...EMAIL],
-    /"\/dev\/null" is a pipe or a device, and seeds are read twice: put them into a file/,
+    'a seed file with nothing in it',
+    ['crawl', '/dev/null', ...EMAIL, ...RESERVE],
+    /there is no good seed in "\/dev\/null"/,
   ],
   [
     'a rule to connect that is none',
@@ -318,10 +340,9 @@ describe('wrong use', { concurrency: 2 }, () => {
 
 test('seeds without a good one are named one by one before the sentence, and nothing is changed', async () => {
   const before = listing();
-  const ran = await runBinary(['crawl', 'no-seeds.txt', '--url', 'gopher://one.example/', ...EMAIL], { cwd: home });
+  const ran = await runBinary(['crawl', 'no-seeds.txt', ...EMAIL, ...RESERVE], { cwd: home });
   assertCode(ran, 2);
-  const [url, third, fourth, ...rest] = ran.stderr.trimEnd().split('\n');
-  assert.match(url ?? '', /^--url: "gopher:.*; skipped$/);
+  const [third, fourth, ...rest] = ran.stderr.trimEnd().split('\n');
   assert.match(third ?? '', /^no-seeds\.txt line 3: .*; skipped$/);
   assert.match(fourth ?? '', /^no-seeds\.txt line 4: .*; skipped$/);
   assert.deepEqual(rest, [

@@ -1,9 +1,15 @@
 /** The real binary in a process of its own, as a person would start it. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const GOSSAMER = fileURLToPath(new URL('../../bin/gossamer.js', import.meta.url));
+
+// What a developer set for crawls of their own is none of a test's business.
+process.env.XDG_CONFIG_HOME = join(tmpdir(), 'gossamer-no-such-folder');
+delete process.env.GOSSAMER_EMAIL;
 
 export interface Ran {
   /** Null when a signal ended it. */

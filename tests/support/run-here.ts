@@ -45,7 +45,7 @@ export const runHere = async (
       connectTo: stage.served.connectTo,
       ...settings,
     },
-    seeds: { file: again ? null : stage.seedFile, urls: [] },
+    seeds: { files: again ? [] : [stage.seedFile], urls: [] },
     excludeFile: null,
     say: () => {},
   });

@@ -12,10 +12,11 @@ import { CONFIG_FLAG, configOf, FILE_NAMES, type FileConfig } from '../config-fi
 import { printForeign, printObject } from '../listing.ts';
 import { siteLines, siteValues } from '../site-values.ts';
 import { writeSiteRules, type WrittenRules } from '../site-rules-file.ts';
+import { NO_USER_CONFIG, userConfig } from '../user-config.ts';
 import { givenSettings, GROUPS, groupOf, SETTING_FLAGS, SETTINGS_SHOWN } from '../setting-flags.ts';
 
 /** Who gave a value; of several, the last one here wins. */
-const SOURCES = ['default', 'crawl', 'file', 'flag'] as const;
+const SOURCES = ['default', 'user', 'environment', 'crawl', 'file', 'flag'] as const;
 type Source = (typeof SOURCES)[number];
 
 interface Sourced {
@@ -26,7 +27,7 @@ interface Sourced {
 export const configCommand: Command = {
   name: 'config',
   usage: 'config [<dir>] [--config FILE] [--site HOST] [--json] [flags of crawl]',
-  says: 'Print the settings in force, as a file for --config. Each value says where it comes from: a flag wins over the file, the file over what the crawl in <dir> has stored, and that over the default. Nothing is changed.',
+  says: 'Print the settings in force, as a file for --config. Each value says where it comes from: a flag wins over the file, the file over what the crawl in <dir> has stored; without <dir>, over GOSSAMER_EMAIL and the file of the user; and these over the default. Nothing is changed.',
   flags: [
     CONFIG_FLAG,
     { name: 'site', value: 'HOST', says: 'what holds for a host, by the rules per site, and where it comes from' },
@@ -39,11 +40,13 @@ export const configCommand: Command = {
     if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many`);
     const stored = dir === undefined ? {} : readIdentity(dir).settings;
     const file = await configOf(read);
-    const settings = sourced({ crawl: stored, file: file.settings, flag: givenSettings(read) });
+    // A crawl that is there has its settings: what holds for new ones is not for it.
+    const { user, environment } = dir === undefined ? await userConfig(process.env) : NO_USER_CONFIG;
+    const settings = sourced({ user, environment, crawl: stored, file: file.settings, flag: givenSettings(read) });
     const isJson = read.switches.has('json');
     const host = read.values.get('site')?.[0];
     if (host !== undefined) {
-      const given = { ...stored, ...file.settings, ...givenSettings(read) };
+      const given = { ...user, ...environment, ...stored, ...file.settings, ...givenSettings(read) };
       const values = siteValues(host, given, (name) => settings.get(name)!.from);
       await (isJson ? printObject(values, 2) : printForeign(`${siteLines(values).join('\n')}\n`));
       return 0;
@@ -73,7 +76,7 @@ const sourced = (given: Given): Map<SettingName, Sourced> =>
 /** What a file says beside the settings. */
 const besides = ({ dir, seeds, excludeFile }: FileConfig): Readonly<Record<keyof typeof FILE_NAMES, Written>> => ({
   dir: dir,
-  seeds: seeds?.file ?? seeds?.urls ?? null,
+  seeds: seeds?.files[0] ?? seeds?.urls ?? null,
   'exclude-file': excludeFile,
 });
 
@@ -97,7 +100,7 @@ const linesOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig):
   const names = Object.keys(FILE_NAMES) as (keyof typeof FILE_NAMES)[];
   return [
     `# Settings of gossamer ${VERSION}, to be given back with --config FILE.`,
-    '# The comment after each value says where it comes from: default, crawl, file or flag.',
+    '# The comment after each value says where it comes from: default, user, environment, crawl, file or flag.',
     '',
     ...names.flatMap((name) => [
       `# ${FILE_NAMES[name]}`,

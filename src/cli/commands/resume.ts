@@ -6,6 +6,7 @@ import type { Command } from '../command.ts';
 import { CONFIG_FLAG, configOf } from '../config-file.ts';
 import { CREDENTIALS_FLAG, credentialsOf } from '../credentials-file.ts';
 import type { Flag } from '../flags.ts';
+import { checkedUrls } from '../seed-words.ts';
 import { givenSettings, SETTING_FLAGS, type Group } from '../setting-flags.ts';
 import { readShown, RUN_FLAGS, watchRun } from '../watch-run.ts';
 import { crawlDirOf } from './dir.ts';
@@ -16,7 +17,7 @@ const OUTPUT: Group = 'Output';
 const FLAGS: readonly Flag[] = [
   { ...CONFIG_FLAG, group: WHAT, says: 'settings from a file; its seeds are left alone' },
   { name: 'url', value: 'URL', repeatable: true, group: WHAT, says: 'one more seed; repeatable' },
-  { name: 'seeds', value: 'FILE', group: WHAT, says: 'more seeds from a file' },
+  { name: 'seeds', value: 'FILE', group: WHAT, says: 'more seeds from a file, or - for standard input' },
   { name: 'exclude-file', value: 'FILE', group: WHAT, says: 'sites never to visit, instead of those given before' },
   { ...CREDENTIALS_FLAG, group: WHAT },
   { name: 'retry-parked', group: WHAT, says: 'ask again origins that could not be reached' },
@@ -41,7 +42,7 @@ export const resumeCommand: Command = {
       dir: read.words.length === 0 && file.dir !== null ? file.dir : crawlDirOf(read),
       settings: { ...file.settings, ...givenSettings(read) },
       // Not those of the file: the crawl began with them.
-      seeds: { file: read.values.get('seeds')?.[0] ?? null, urls: read.values.get('url') ?? [] },
+      seeds: { files: read.values.get('seeds') ?? [], urls: checkedUrls(read.values.get('url') ?? []) },
       excludeFile: read.values.get('exclude-file')?.[0] ?? file.excludeFile,
       credentials: await credentialsOf(read, say),
       say,

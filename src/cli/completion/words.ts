@@ -56,7 +56,7 @@ const operandsOf = ({ usage }: Command): Completed['operands'] =>
   usage
     .split(' ')
     .slice(1)
-    .map((word) => word.replace(/^\[(<.*>)\]$/, '$1'))
+    .map((word) => word.replace(/^\[(<.*>)\]$/, '$1').replace(/\.{3}$/, ''))
     .filter((word) => /^<.*>$|^[a-z]+(\|[a-z]+)+$/.test(word))
     .map((word) => ({ called: word.replaceAll(/[<>]/g, ''), kind: kindOf(word, choicesOf({ value: word })) }));
 
