@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FILES } from './folder/folder.ts';
 import { logPathOf } from './folder/log-path.ts';
+import { checkOptions } from './run/check-options.ts';
 import { createCrawl, reopenCrawl } from './run/open.ts';
+import { inOptionNames, speakingOfOptions } from './run/option-names.ts';
 import { pagesFrom, toCrawledPage, type CrawledPage } from './results/pages.ts';
 import { openToRead } from './results/read.ts';
-import { startRun, type RunEnd } from './run/run.ts';
+import { startRun } from './run/run.ts';
+import type { RunEnd } from './run/run-end.ts';
 import type { PageFilter } from './contract/views.ts';
 import type { StoredCrawl } from './contract/stored-crawl.ts';
 import type { Census } from './model/census.ts';
@@ -27,21 +30,25 @@ export type { PageFilter } from './contract/views.ts';
 export type { Snapshot } from './observe/snapshot.ts';
 export type { Fields, Level } from './observe/log.ts';
 export type { CrawledPage } from './results/pages.ts';
-export type { EndReason, RunEnd } from './run/run.ts';
+export type { EndReason, RunEnd } from './run/run-end.ts';
 export { UsageError } from './model/read-settings.ts';
 export { VERSION } from './folder/version.ts';
 
+/** Options of a crawl: all settings by their names, and what only a program can give. */
 export interface CrawlOptions extends Partial<Settings> {
-  /** Sites see it: an address where their owners reach you. */
+  /** An address where site owners reach you; every request carries it. Required. */
   readonly email: string;
   /** Where the crawl lives; one that is there already is resumed. Default `./crawl`. */
   readonly dir?: string;
-  /** Domains, hosts or URLs. */
+  /** Domains, hosts or URLs to begin with; a crawl that is resumed takes them in behind those it has. Default `[]`. */
   readonly seeds?: readonly string[];
+  /** A file of seeds, one a line. Default: none. */
   readonly seedFile?: string;
+  /** A file of sites and hosts never to visit, one a line. Default: none, or the one that the crawl has. */
   readonly excludeFile?: string;
+  /** Try origins again that could not be reached in earlier runs. Default `false`. */
   readonly retryParked?: boolean;
-  /** Called some times a second. */
+  /** Called some times a second. Default: nobody is told. */
   readonly onSnapshot?: (snapshot: Snapshot) => void;
   /** What is worth a line; bad seeds are `warn`. Default: nowhere but in the crawl's own log file. */
   readonly onLog?: (level: Level, message: string, fields: Fields) => void;
@@ -81,7 +88,10 @@ const OPENING_LOOK_MS = 50;
  * const { reason } = await run.ended;
  * ```
  */
-export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
+export const crawl = async (options: CrawlOptions): Promise<Crawl> => speakingOfOptions(() => start(options));
+
+const start = async (options: CrawlOptions): Promise<Crawl> => {
+  checkOptions({ ...options });
   const {
     dir = './crawl',
     seeds = [],
@@ -97,13 +107,13 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
     settings,
     seeds: { file: seedFile ?? null, urls: seeds },
     excludeFile: excludeFile ?? null,
-    say: (text: string) => onLog?.('warn', text, {}),
+    say: (text: string) => onLog?.('warn', inOptionNames(text), {}),
   };
   const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(opening) : createCrawl(opening));
   const { log, close } = openLog({
     path: logPathOf(dir, open.identity.settings),
     level: 'info',
-    show: (level, message, fields) => onLog?.(level, message, fields),
+    show: (level, message, fields) => onLog?.(level, inOptionNames(message), fields),
   });
   const before = await lastRowIn(dir);
   const run = startRun({
@@ -177,7 +187,9 @@ export interface ReadCrawl {
  * await read.close();
  * ```
  */
-export const openCrawl = async (dir: string): Promise<ReadCrawl> => {
+export const openCrawl = async (dir: string): Promise<ReadCrawl> => speakingOfOptions(() => openHere(dir));
+
+const openHere = async (dir: string): Promise<ReadCrawl> => {
   const { crawl, identity } = await openToRead(dir);
   return {
     dir,

@@ -9,7 +9,7 @@ import { helpOf } from '../src/cli/help.ts';
 import { isSwitch, writeDefault } from '../src/cli/setting-flags.ts';
 import { COLUMN_KINDS, LINK_COLUMNS, PAGE_TABLE, type Column } from '../src/results/export/columns.ts';
 import { OPEN_REASONS } from '../src/results/explain/reasons.ts';
-import { FAILURES } from '../src/model/exchange.ts';
+import { FAILURES } from '../src/model/failure.ts';
 import { ANSWERED_OUTCOMES, HOOK_REFUSALS, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../src/model/outcome.ts';
 import { SETTING_NAMES, SETTINGS } from '../src/model/settings.ts';
 import { fullName, METRIC_NAMES, metricOf, RATE_SECONDS, type Metric } from '../src/observe/metrics/table.ts';

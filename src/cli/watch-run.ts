@@ -2,7 +2,8 @@
 
 import { logPathOf } from '../folder/log-path.ts';
 import type { OpenCrawl } from '../run/open.ts';
-import { startRun, type EndReason, type Run } from '../run/run.ts';
+import { startRun, type Run } from '../run/run.ts';
+import type { EndReason } from '../run/run-end.ts';
 import { visibleJson, visibleLines } from '../lib/visible.ts';
 import { LEVELS, openLog, type Level } from '../observe/log.ts';
 import { UsageError } from '../model/read-settings.ts';

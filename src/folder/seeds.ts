@@ -100,8 +100,11 @@ export const checkSeeds = async (source: SeedSource, say: Say): Promise<SeedRepo
     report,
   ));
   if (report.good === 0) {
-    const where = source.file === null ? 'on the command line' : `in "${source.file}"`;
-    throw new UsageError(`there is no good seed ${where}: give a domain, host or URL a line, or --url`);
+    throw new UsageError(
+      source.file === null
+        ? 'there is no good seed: give a domain, host or URL by --url'
+        : `there is no good seed in "${source.file}": give a domain, host or URL a line, or --url`,
+    );
   }
   return report;
 };

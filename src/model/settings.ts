@@ -8,37 +8,78 @@ export type FrontierPlace = 'store' | 'files';
 export type LedgerUse = 'on' | 'off';
 
 export interface Settings {
+  /** An address where site owners reach you; every request carries it. Required. */
   readonly email: string;
+  /** Product token that robots.txt files name, with a version if you like. Default: `Gossamer` and its version. */
   readonly userAgent: string;
+  /** Stay on the sites of the seeds. Default `false`. */
   readonly seededOnly: boolean;
+  /** End after so many pages, over the whole crawl. Default `null`: no limit. */
   readonly maxPages: number | null;
+  /** End this run after so many milliseconds. Default `null`: no limit. */
   readonly maxDurationMs: number | null;
+  /** Follow links at most so many steps from a seed. Default `null`: no limit. */
   readonly maxDepth: number | null;
+  /** Pages of one site; its other links are held. Default `null`: no limit. */
   readonly maxPagesPerSite: number | null;
+  /**
+   * Links of one site that wait at a time; those over it are counted and forgotten. Default `100_000`; `null` for no
+   * limit.
+   */
   readonly maxWaitingPerSite: number | null;
+  /** Also read sitemaps: of robots.txt, and of the seeds. Default `false`. */
   readonly sitemaps: boolean;
+  /** Least time between two visits to a site, in milliseconds. Default `5_000`. */
   readonly delayMs: number;
+  /**
+   * First wait after a failure, in milliseconds; doubles with each, up to an hour, or five minutes after a page.
+   * Default `10_000`.
+   */
   readonly troubleDelayMs: number;
+  /** Failures in a row that park an origin; of pages alone, three times as many. Default `6`. */
   readonly parkAfter: number;
+  /** Fetch threads. Default: one for every four cores, at least one. */
   readonly fetchers: number;
+  /** Parse threads; 0 parses in the fetch threads. Default: one for every core. */
   readonly parsers: number;
+  /** Concurrent visits of each fetch thread. Default `200`. */
   readonly concurrency: number;
+  /** A body is cut here and recorded as truncated, in bytes. Default `2_097_152`, which is 2 MiB. */
   readonly bodyBytesMax: number;
+  /** What bodies under way may hold in memory together, in bytes. Default `268_435_456`, which is 256 MiB. */
   readonly bodyMemoryBytes: number;
+  /** Longest time for one request, in milliseconds. Default `30_000`. */
   readonly timeoutMs: number;
+  /** Connect elsewhere: `HOST:PORT:ADDR:PORT` connects to ADDR:PORT instead of HOST:PORT, * for any. Default `[]`. */
   readonly connectTo: readonly string[];
+  /** Name servers to ask instead of those of the system: `ADDR` or `ADDR:PORT`. Default `[]`. */
   readonly nameServers: readonly string[];
+  /**
+   * Also visit private, loopback and link-local addresses: all, or those of networks such as `10.1.0.0/16`. Default
+   * `false`.
+   */
   readonly allowPrivateAddresses: boolean | readonly string[];
+  /** Refuse certificates that cannot be verified. Default `false`. */
   readonly verifyTls: boolean;
+  /** What is archived: all of a page, its text alone, or nothing. Default `all`. */
   readonly keep: Keep;
+  /** Also archive the links of each page. Default `false`. */
   readonly keepLinks: boolean;
+  /** Whether every request is noted before it is sent, for `gossamer audit`. Default `on`. */
   readonly ledger: LedgerUse;
+  /** Where metrics are served for Prometheus: `PORT` on loopback, or `HOST:PORT`. Default: nowhere. */
   readonly metrics: string;
+  /** The log, as JSON lines. Default: `logs/gossamer.log` in the directory of the crawl. */
   readonly logFile: string;
+  /** Stop when less than this is free on the disk, in bytes. Default `2_147_483_648`, which is 2 GiB. */
   readonly diskReserveBytes: number;
+  /** Path or URL of a module of your own that runs in the threads of the crawl. Default: none. */
   readonly hooks: string;
+  /** Where links wait: `sqlite` (in the directory), `redis://HOST` or `postgres://HOST/DB`. Default `sqlite`. */
   readonly store: string;
+  /** Name of the crawl in Redis or PostgreSQL. Default: that of its directory. */
   readonly name: string;
+  /** Where the waiting links of a crawl in Redis lie: in it, or in files of this machine. Default `store`. */
   readonly frontier: FrontierPlace;
 }
 

@@ -1,6 +1,6 @@
 /** What the fetch threads are doing, read from the numbers that they write as things happen. */
 
-import { FAILURES } from '../model/exchange.ts';
+import { FAILURES } from '../model/failure.ts';
 import type { Refused } from '../model/outcome.ts';
 import type { Board } from './metrics/board.ts';
 import { readSeries } from './metrics/cells.ts';

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { isFinished } from '../visit/finished.ts';
-import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
+import { knownTotal, type Census } from '../model/census.ts';
 import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
@@ -22,6 +22,7 @@ import { answeredBefore } from './answered-before.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
 import { excludedSites, loadSeeds, seededSites } from '../folder/seeds.ts';
 import { parkedSeeds, type ParkedSeeds } from './parked-seeds.ts';
+import type { EndReason, RunEnd } from './run-end.ts';
 import { productTokenOf, userAgentOf } from './user-agent.ts';
 import { VERSION } from '../folder/version.ts';
 
@@ -29,27 +30,6 @@ import { VERSION } from '../folder/version.ts';
 const LOOK_MS = 250;
 /** What visits under way get to end when --max-duration is over; then they are cut off, and their links wait again. */
 const OVERTIME_MS = 500;
-
-export type EndReason =
-  | 'finished'
-  | 'max-pages'
-  | 'max-duration'
-  /** Somebody asked for it: in order, or at once. */
-  | 'stopped'
-  | 'halted'
-  /** The disk is full, or less than --disk-reserve is free. */
-  | 'disk'
-  | 'fault';
-
-export interface RunEnd {
-  readonly reason: EndReason;
-  readonly census: Census | null;
-  readonly fault: Fault | null;
-  readonly snapshot: Snapshot;
-  readonly archive: ArchiveEnd | null;
-  /** Seeds that a finished crawl could not reach; null when there are none. */
-  readonly parkedSeeds: ParkedSeeds | null;
-}
 
 export interface RunOptions {
   readonly dir: string;

@@ -1,7 +1,8 @@
 /** The package as others get it: packed, installed in an empty project, and run without its sources. */
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -110,3 +111,68 @@ test('the installed library crawls', () =>
     assertCode(ran, 0);
     assert.equal(ran.stdout, `finished ${stage.world.reachable().pages.size}\n`);
   }));
+
+/** Runs a program of the project that installed the package, in that Node. */
+const runProgram = (name: string, text: string, node = process.execPath): Promise<Ran> => {
+  writeFileSync(join(project, name), text);
+  return runBinary([join(project, name)], { command: [node], cwd: project, env });
+};
+
+/** A Node of this machine that is too old, if it has one. */
+const oldNode = (process.env.PATH ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'node'))
+  .find(
+    (node) => existsSync(node) && Number(/^v(\d+)/.exec(spawnSync(node, ['--version']).stdout.toString())?.[1]) < 24,
+  );
+
+test('the door of the package gives all that the library exports', async () => {
+  const text =
+    "import * as door from 'gossamer';\nimport * as all from './node_modules/gossamer/dist/index.js';\n" +
+    'console.log(JSON.stringify([Object.keys(door), Object.keys(all)]));\n';
+  const [door, all] = JSON.parse((await runProgram('door.js', text)).stdout) as [string[], string[]];
+  assert.deepEqual(door.toSorted(), all.toSorted());
+});
+
+test('whoever requires the package, or has an old Node, is told in a sentence', async () => {
+  const required = await runProgram('required.cjs', "require('gossamer');\n");
+  assert.notEqual(required.code, 0);
+  assert.match(required.stderr, /^Error: gossamer is an ES module and cannot be required: write "import /m);
+  const imported = "import('gossamer').then(({ VERSION }) => console.log(VERSION));\n";
+  assert.equal((await runProgram('imported.cjs', imported)).stdout, `${VERSION}\n`);
+  if (oldNode === undefined) return;
+  assert.match(
+    (await runProgram('required.cjs', "require('gossamer');\n", oldNode)).stderr,
+    /^Error: gossamer is an ES/m,
+  );
+  const old = await runProgram('old.mjs', "import 'gossamer';\n", oldNode);
+  assert.match(
+    old.stderr,
+    /^Error: gossamer needs Node 24 or newer, and this is Node \d+\.[\d.]+: install a newer one$/m,
+  );
+});
+
+test('its types are right for TypeScript 5.4, with those of libraries checked', async () => {
+  const typed = join(home, 'typed');
+  mkdirSync(typed);
+  writeFileSync(join(typed, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const tarball = join(home, `gossamer-${VERSION}.tgz`);
+  const packages = ['typescript@5.4', '@types/node@20', tarball];
+  assertCode(await npm(typed, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages), 0);
+  writeFileSync(
+    join(typed, 'program.ts'),
+    `import { crawl, openCrawl, UsageError, type Crawl } from 'gossamer';
+    const run: Crawl = await crawl({ email: 'you@example.org', seeds: ['example.org'], maxPages: 100 });
+    for await (const page of run.pages({ outcome: 'fetched' })) console.log(page.url, (await page.html()).length);
+    const { reason } = await run.ended;
+    const named: 'UsageError' = new UsageError(reason).name;
+    console.log(named, await (await openCrawl(run.dir)).status());
+    // @ts-expect-error: there is no such option
+    await crawl({ email: 'you@example.org', maxPage: 1 });\n`,
+  );
+  const options = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--skipLibCheck', 'false'];
+  const tsc = join(typed, 'node_modules', 'typescript', 'bin', 'tsc');
+  const ran = await runBinary([tsc, ...options, 'program.ts'], { command: [process.execPath], cwd: typed, env });
+  assert.equal(ran.stdout, '');
+  assertCode(ran, 0);
+});

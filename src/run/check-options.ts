@@ -1,0 +1,34 @@
+/** Options that only a program gives: the compiler checks them, but not every caller has one. */
+
+import { notUnderstood, UsageError } from '../model/read-settings.ts';
+import { SETTINGS } from '../model/settings.ts';
+
+type Check = readonly [isRight: (value: unknown) => boolean, advice: string];
+
+const TEXT: Check = [(value) => typeof value === 'string' && value !== '', 'give a path'];
+const FUNCTION: Check = [(value) => typeof value === 'function', 'give a function'];
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  dir: TEXT,
+  seeds: [
+    (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+    'give a list of domains, hosts or URLs',
+  ],
+  seedFile: TEXT,
+  excludeFile: TEXT,
+  retryParked: [(value) => typeof value === 'boolean', 'give true or false'],
+  onSnapshot: FUNCTION,
+  onLog: FUNCTION,
+};
+
+/** Throws a UsageError that names the first option that is wrong or unknown. Settings are checked where all are. */
+export const checkOptions = (options: Readonly<Record<string, unknown>>): void => {
+  for (const [name, value] of Object.entries(options)) {
+    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name] : undefined;
+    if (check === undefined && !Object.hasOwn(SETTINGS, name)) throw new UsageError(`there is no option "${name}"`);
+    if (check && value !== undefined && !check[0](value))
+      throw new UsageError(`${name} ${notUnderstood(value, check[1])}`);
+    if (SETTINGS[name as 'store']?.kind === 'text' && value !== undefined && typeof value !== 'string')
+      throw new UsageError(`${name} ${notUnderstood(value, 'give a text')}`);
+  }
+};
