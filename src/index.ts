@@ -3,11 +3,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FILES } from './folder/folder.ts';
+import { FILES, readIdentity } from './folder/folder.ts';
 import { logPathOf } from './folder/log-path.ts';
+import { addSeeds } from './folder/seeds.ts';
 import { checkOptions } from './run/check-options.ts';
 import { createCrawl, reopenCrawl } from './run/open.ts';
 import { inOptionNames, speakingOfOptions } from './run/option-names.ts';
+import { callOnPage, type OnPage } from './results/on-page.ts';
 import { pagesFrom, toCrawledPage, type CrawledPage } from './results/pages.ts';
 import { openToRead } from './results/read.ts';
 import { startRun } from './run/run.ts';
@@ -15,9 +17,12 @@ import type { RunEnd } from './run/run-end.ts';
 import type { PageFilter } from './contract/views.ts';
 import type { StoredCrawl } from './contract/stored-crawl.ts';
 import type { Census } from './model/census.ts';
+import { createEvents, type Listening } from './observe/events.ts';
 import { openLog, type Fields, type Level } from './observe/log.ts';
 import type { Snapshot } from './observe/snapshot.ts';
-import type { Settings } from './model/settings.ts';
+import type { Link } from './model/link.ts';
+import { UsageError } from './model/read-settings.ts';
+import type { Keep, Settings } from './model/settings.ts';
 import { canonicalize } from './url/canonical.ts';
 import { siteOf } from './url/site.ts';
 
@@ -28,7 +33,9 @@ export type { OutcomeName } from './model/outcome.ts';
 export type { NoPlace, Page, WarcPlace } from './model/page.ts';
 export type { PageFilter } from './contract/views.ts';
 export type { Snapshot } from './observe/snapshot.ts';
+export type { Listening } from './observe/events.ts';
 export type { Fields, Level } from './observe/log.ts';
+export type { HandledPage, OnPage } from './results/on-page.ts';
 export type { CrawledPage } from './results/pages.ts';
 export type { EndReason, RunEnd } from './run/run-end.ts';
 export { UsageError } from './model/read-settings.ts';
@@ -52,6 +59,16 @@ export interface CrawlOptions extends Partial<Settings> {
   readonly onSnapshot?: (snapshot: Snapshot) => void;
   /** What is worth a line; bad seeds are `warn`. Default: nowhere but in the crawl's own log file. */
   readonly onLog?: (level: Level, message: string, fields: Fields) => void;
+  /**
+   * Your own work on each fetched page, here in your process. Every page comes once; after a crash, those that were
+   * under way come again. The crawl claims no new visits while more than 200 pages wait for it, and has ended when it
+   * has. If it throws, the crawl ends with that as its `fault`. Default: none.
+   */
+  readonly onPage?: OnPage;
+  /** How many pages are with `onPage` at a time. Default `8`. */
+  readonly onPageConcurrency?: number;
+  /** Stops the crawl in order when it is aborted, as `stop()` does. Default: none. */
+  readonly signal?: AbortSignal;
 }
 
 export interface PagesOptions extends PageFilter {
@@ -59,7 +76,20 @@ export interface PagesOptions extends PageFilter {
   readonly from?: 'run' | 'start';
 }
 
-export interface Crawl {
+/** What a running crawl tells to those who listen, and with what. */
+export interface CrawlEvents {
+  /** Every page that this run settles, in order, whatever became of it; nothing waits for listeners. */
+  readonly page: readonly [page: CrawledPage];
+  /** How it is, some times a second. */
+  readonly snapshot: readonly [snapshot: Snapshot];
+  /** What is worth a line. */
+  readonly log: readonly [level: Level, message: string, fields: Fields];
+  /** The last event, after all pages. */
+  readonly end: readonly [end: RunEnd];
+}
+
+/** A crawl that runs. Listeners are added by `on` and `once`, and removed by `off`. */
+export interface Crawl extends Listening<CrawlEvents> {
   readonly dir: string;
   /** Resolves when the crawl is finished, a limit is reached, it was stopped, or it cannot go on. */
   readonly ended: Promise<RunEnd>;
@@ -71,7 +101,15 @@ export interface Crawl {
    * waits for it and nothing piles up. Breaking out of it leaves the crawl running.
    */
   pages(options?: PagesOptions): AsyncIterableIterator<CrawledPage>;
-  /** No new visits; resolves when those under way have ended and everything is on disk. */
+  /**
+   * Adds seeds. When it resolves they are in the crawl, whatever happens then; it gives how many are new. Rejects with
+   * a UsageError, and adds none, when one is bad or the crawl is about to end.
+   */
+  add(seeds: string | readonly string[]): Promise<number>;
+  /**
+   * No new visits, no new pages for `onPage`; resolves when those under way have ended and everything is on disk. Do
+   * not wait for it inside `onPage`, which it waits for.
+   */
   stop(): Promise<RunEnd>;
 }
 
@@ -90,6 +128,9 @@ const OPENING_LOOK_MS = 50;
  */
 export const crawl = async (options: CrawlOptions): Promise<Crawl> => speakingOfOptions(() => start(options));
 
+/** Pages that are with `onPage` at a time. */
+const PAGE_CALLS = 8;
+
 const start = async (options: CrawlOptions): Promise<Crawl> => {
   checkOptions({ ...options });
   const {
@@ -100,53 +141,117 @@ const start = async (options: CrawlOptions): Promise<Crawl> => {
     retryParked = false,
     onSnapshot,
     onLog,
+    onPage,
+    onPageConcurrency = PAGE_CALLS,
+    signal,
     ...settings
   } = options;
+  signal?.throwIfAborted();
+  const isThere = existsSync(join(dir, FILES.identity));
+  if (onPage) checkKept(settings.keep ?? (isThere ? readIdentity(dir).settings.keep : undefined));
+  const events = createEvents<CrawlEvents>({ page: () => void (telling = tellPages()) });
+  let telling: Promise<void> = Promise.resolve();
+  const say = (level: Level, text: string, fields: Fields): void => {
+    const message = inOptionNames(text);
+    onLog?.(level, message, fields);
+    events.tell('log', level, message, fields);
+  };
   const opening = {
     dir,
     settings,
     seeds: { file: seedFile ?? null, urls: seeds },
     excludeFile: excludeFile ?? null,
-    say: (text: string) => onLog?.('warn', inOptionNames(text), {}),
+    say: (text: string) => say('warn', text, {}),
   };
-  const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(opening) : createCrawl(opening));
-  const { log, close } = openLog({
-    path: logPathOf(dir, open.identity.settings),
-    level: 'info',
-    show: (level, message, fields) => onLog?.(level, inOptionNames(message), fields),
-  });
+  const { identity, store, lock } = await (isThere ? reopenCrawl(opening) : createCrawl(opening));
+  const { log, close } = openLog({ path: logPathOf(dir, identity.settings), level: 'info', show: say });
   const before = await lastRowIn(dir);
+  const admit = async (links: () => readonly Link[]): Promise<number> => (await run.admit(links)).admitted;
   const run = startRun({
     dir,
-    settings: open.identity.settings,
-    store: open.store,
-    member: open.identity.member,
+    settings: identity.settings,
+    store,
+    member: identity.member,
     log,
     retryParked,
-    ...(onSnapshot ? { onSnapshot } : {}),
+    settledWork: onPage && callOnPage({ dir, identity, onPage, concurrency: onPageConcurrency, admit }),
+    onSnapshot: (snapshot) => {
+      onSnapshot?.(snapshot);
+      events.tell('snapshot', snapshot);
+    },
   });
   let isOver = false;
-  const ended = run.ended.finally(() => {
-    isOver = true;
-    close();
-    open.lock.release();
-  });
+  const ended = run.ended
+    .then((end) => {
+      if (!end.fault) return end;
+      const { message, advice } = end.fault;
+      const fault = { ...end.fault, message: inOptionNames(message), advice: inOptionNames(advice) };
+      log('error', fault.message, { advice: fault.advice });
+      return { ...end, fault };
+    })
+    .finally(() => {
+      isOver = true;
+      signal?.removeEventListener('abort', run.stop);
+      close();
+      lock.release();
+    });
+  signal?.addEventListener('abort', run.stop);
+  if (signal?.aborted) run.stop(); // while the crawl was opened
   const openWhenThere = async (): Promise<StoredCrawl | null> => {
     while (run.snapshot().census === null && !isOver) await sleep(OPENING_LOOK_MS);
     return run.snapshot().census === null ? null : (await openToRead(dir)).crawl;
   };
-  return {
+  const pages = ({ from = 'run', ...filter }: PagesOptions = {}): AsyncIterableIterator<CrawledPage> =>
+    pagesFrom({ dir, open: openWhenThere, after: () => (from === 'run' ? before : 0), isOver: () => isOver }, filter);
+  const tellPages = async (): Promise<void> => {
+    try {
+      for await (const page of pages()) events.tell('page', page);
+    } catch (error) {
+      say('error', `pages cannot be read for listeners: ${(error as Error).message}`, {});
+    }
+  };
+  void ended.then(async (end) => {
+    await telling;
+    events.tell('end', end);
+  });
+  const { emitter } = events;
+  const crawl: Crawl = {
     dir,
     ended,
     status: run.snapshot,
     metrics: run.metrics,
-    pages: ({ from = 'run', ...filter } = {}) =>
-      pagesFrom({ dir, open: openWhenThere, after: () => (from === 'run' ? before : 0), isOver: () => isOver }, filter),
+    pages,
+    on: (event, listener) => (emitter.on(event, listener as () => void), crawl),
+    once: (event, listener) => (emitter.once(event, listener as () => void), crawl),
+    off: (event, listener) => (emitter.off(event, listener as () => void), crawl),
+    add: (more) =>
+      speakingOfOptions(async () => {
+        const seeds = typeof more === 'string' ? [more] : more;
+        checkOptions({ seeds });
+        checkAddable(identity.settings, run.isEnding());
+        return admit(() => addSeeds(dir, seeds));
+      }),
     stop: () => {
       run.stop();
       return ended;
     },
   };
+  return crawl;
+};
+
+const checkKept = (keep: Keep | undefined): void => {
+  if (keep !== 'none') return;
+  throw new UsageError(
+    'onPage reads pages from the archive, and --keep none has none: choose --keep all, or --keep text for text alone',
+  );
+};
+
+const checkAddable = ({ seededOnly }: Settings, isEnding: boolean): void => {
+  if (isEnding) throw new UsageError('the crawl is about to end: give the seeds to crawl() when you start it again');
+  if (seededOnly)
+    throw new UsageError(
+      'a crawl with --seeded-only knows its sites when it starts: stop it, and give the seeds to crawl() when you start it again',
+    );
 };
 
 /** The row of the last page of a crawl that does not run yet. */

@@ -1,7 +1,15 @@
 /** Seeds on their way into a crawl: read, copied into its directory, and loaded with a mark. */
 
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  readFileSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
@@ -134,6 +142,21 @@ export const copySeeds = async ({ dir, source, where, say }: CopyParts): Promise
   out.end();
   await finished(out);
   renameSync(`${path}.new`, path);
+};
+
+/**
+ * Adds seeds to a crawl that runs: behind its others, and on disk before anybody goes on. Throws a UsageError when one
+ * is bad, and has then changed nothing. They are behind the mark of what is loaded: the next start admits them again,
+ * which the store takes as seen.
+ */
+export const addSeeds = (dir: string, lines: readonly string[]): Link[] => {
+  const links = lines.map((line) => {
+    const seed = readSeed(line);
+    if (seed.kind === 'link') return seed.link;
+    throw new UsageError(`--url: ${seed.kind === 'bad' ? seed.why : 'a seed is empty'}`);
+  });
+  appendFileSync(join(dir, FILES.seeds), lines.map((line) => `${line.trim()}\n`).join(''), { flush: true });
+  return links;
 };
 
 export interface LoadParts {

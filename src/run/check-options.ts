@@ -8,6 +8,9 @@ type Check = readonly [isRight: (value: unknown) => boolean, advice: string];
 const TEXT: Check = [(value) => typeof value === 'string' && value !== '', 'give a path'];
 const FUNCTION: Check = [(value) => typeof value === 'function', 'give a function'];
 
+/** Handlers of pages at a time: each holds a page in memory. */
+const PAGE_CALLS_MAX = 1_000;
+
 const CHECKS: Readonly<Record<string, Check>> = {
   dir: TEXT,
   seeds: [
@@ -19,6 +22,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
   retryParked: [(value) => typeof value === 'boolean', 'give true or false'],
   onSnapshot: FUNCTION,
   onLog: FUNCTION,
+  onPage: FUNCTION,
+  onPageConcurrency: [
+    (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= PAGE_CALLS_MAX,
+    `give a whole number from 1 to ${PAGE_CALLS_MAX}`,
+  ],
+  signal: [(value) => value instanceof AbortSignal, 'give the signal of an AbortController'],
 };
 
 /** Throws a UsageError that names the first option that is wrong or unknown. Settings are checked where all are. */

@@ -1,5 +1,8 @@
 /** Messages name settings by their flags; a caller of the library gave options, and is told their names. */
 
+import { StoreFault } from '../contract/fault.ts';
+import { DiskError } from '../folder/ceilings.ts';
+import { UsageError } from '../model/read-settings.ts';
 import { SETTING_NAMES, SETTINGS } from '../model/settings.ts';
 
 /** Flags that are no settings, and the options that say the same. */
@@ -29,7 +32,7 @@ const COMMANDS: readonly (readonly [RegExp, string])[] = [
 /** A text in quotes is the caller's own: what looks like a flag in it is none. */
 const QUOTED_OR_FLAG = /"(?:[^"\\]|\\.)*"|(?<![\w-])--([a-z][a-z-]*)(?: ([a-z]+)\b)?/g;
 
-/** The same sentence for a caller of the library: `--max-pages` is `maxPages`, `--keep none` is `keep: 'none'`. */
+/** Names options in a sentence that names flags: `--max-pages` is `maxPages`, `--keep none` is `keep: 'none'`. */
 export const inOptionNames = (message: string): string =>
   COMMANDS.reduce((text, [command, call]) => text.replace(command, call), message).replace(
     QUOTED_OR_FLAG,
@@ -46,7 +49,9 @@ export const speakingOfOptions = async <T>(work: () => Promise<T>): Promise<T> =
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Error) error.message = inOptionNames(error.message);
+    // Only what we throw: others may throw through here, and an AbortError cannot be changed.
+    if (error instanceof UsageError || error instanceof StoreFault || error instanceof DiskError)
+      error.message = inOptionNames(error.message);
     throw error;
   }
 };

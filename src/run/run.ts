@@ -1,9 +1,12 @@
 /** One run of a crawl: from an open directory to the reason why it ended. */
 
 import { join } from 'node:path';
+import type { SettledWork } from '../contract/settled-work.ts';
+import type { Admitted, Store } from '../contract/store.ts';
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { isFinished } from '../visit/finished.ts';
 import { knownTotal, type Census } from '../model/census.ts';
+import type { Link } from '../model/link.ts';
 import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
@@ -18,6 +21,7 @@ import type { StorePlace } from '../store/options.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
 import { visitRequestsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from '../folder/ceilings.ts';
+import { createAdmissions } from './admissions.ts';
 import { answeredBefore } from './answered-before.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
 import { excludedSites, loadSeeds, seededSites } from '../folder/seeds.ts';
@@ -45,6 +49,8 @@ export interface RunOptions {
   /** Told where --metrics is served. */
   readonly onMetrics?: (url: string) => void;
   readonly entries?: SupervisorOptions['entries'];
+  /** What is done with settled pages before the run ends. */
+  readonly settledWork?: SettledWork | undefined;
 }
 
 export interface Run {
@@ -56,6 +62,13 @@ export interface Run {
   stop(): void;
   /** At once; nothing that is settled is lost, and what is not is fetched again. */
   halt(): void;
+  /**
+   * Takes links in beside those that pages bring; what resolves is in the store. They are asked for when the seeds are
+   * loaded.
+   */
+  admit(links: () => readonly Link[]): Promise<Admitted>;
+  /** Whether no more visits are begun. */
+  isEnding(): boolean;
 }
 
 export const startRun = (options: RunOptions): Run => {
@@ -66,6 +79,8 @@ export const startRun = (options: RunOptions): Run => {
     metrics: () => run.metrics(),
     stop: () => run.end('stopped'),
     halt: () => run.end('halted'),
+    admit: (links) => run.admit(links),
+    isEnding: () => run.isEnding(),
   };
 };
 
@@ -88,6 +103,12 @@ class CrawlRun {
   #seedsLoaded = 0;
   #crawlingSince = this.#startedAt;
   #packing: Promise<void> = Promise.resolve();
+  /** Not 0 while the work on settled pages lags: fetch threads then claim nothing. */
+  readonly #held = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  /** The rest of the work on settled pages is left to the next run. */
+  readonly #cut = new AbortController();
+  readonly #loaded = Promise.withResolvers<Store>();
+  readonly #admissions = createAdmissions();
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -110,16 +131,28 @@ class CrawlRun {
   end(reason: EndReason): void {
     if (this.#reason === null || weightOf(reason) > weightOf(this.#reason)) this.#reason = reason;
     this.#ending.abort();
+    if (!DRAINED.has(reason)) this.#cut.abort();
     if (reason === 'halted') this.#halting.abort();
   }
 
+  isEnding(): boolean {
+    return this.#reason !== null;
+  }
+
+  admit(links: () => readonly Link[]): Promise<Admitted> {
+    const { maxWaitingPerSite } = this.#options.settings;
+    return this.#admissions.note(this.#loaded.promise.then((store) => store.admit(links(), maxWaitingPerSite)));
+  }
+
   async run(): Promise<RunEnd> {
+    this.#loaded.promise.catch(() => {}); // nobody may ask
     try {
       await this.#serveMetrics();
       await this.#crawl();
     } catch (error) {
       this.#fail(toFault(error));
     }
+    this.#loaded.reject(new Error('the crawl ended before it began'));
     await this.#close();
     await this.#packing;
     await this.#served?.close();
@@ -215,6 +248,7 @@ class CrawlRun {
       onProgress: (loaded) => (this.#seedsLoaded = loaded),
     });
     if (this.#ending.signal.aborted) return;
+    this.#loaded.resolve(supervisor.store);
     const seeded = settings.seededOnly ? await seededSites(dir) : null;
     const excluded = excludedSites(dir);
     // Looked for before this run has files of its own there.
@@ -222,7 +256,18 @@ class CrawlRun {
     this.#phase = 'crawling';
     this.#crawlingSince = performance.now();
     const answered = this.#pagesBefore > 0 ? await this.#looking(answeredBefore) : [];
-    supervisor.startCrawling({ seeded: seeded?.shared ?? null, excluded: excluded?.shared ?? null, answered });
+    supervisor.startCrawling({
+      seeded: seeded?.shared ?? null,
+      excluded: excluded?.shared ?? null,
+      answered,
+      held: this.#held,
+    });
+    this.#options.settledWork?.begin({
+      store: supervisor.store,
+      marks: this.#census!.marks,
+      holdBack: (on) => void Atomics.store(this.#held, 0, on ? 1 : 0),
+      fail: (fault) => this.#fail({ ...fault, diskFull: false }),
+    });
     await this.#watch();
   }
 
@@ -231,10 +276,14 @@ class CrawlRun {
     const { settings, dir, log } = this.#options;
     while (!this.#ending.signal.aborted) {
       const before = this.#census;
+      // Looked at before the census: what the last of this work adds is then in it.
+      const isAllDone = (await this.#options.settledWork?.isDone()) ?? true;
+      const admitted = this.#admissions.count();
       await this.#look();
       const census = this.#census!;
+      const isQuiet = isAllDone && this.#admissions.pending() === 0 && this.#admissions.count() === admitted;
       if (settings.maxPages !== null && census.pages >= settings.maxPages) this.end('max-pages');
-      else if (isFinished(before, census) && knownTotal(census) > 0)
+      else if (isQuiet && isFinished(before, census) && knownTotal(census) > 0)
         this.end('finished'); // one that joined may be here before the first seed
       else if (this.#leftMs() <= 0) this.end('max-duration');
       else if (diskFreeBytes(dir) < settings.diskReserveBytes) {
@@ -262,6 +311,7 @@ class CrawlRun {
     const { settings, onSnapshot } = this.#options;
     const ticker = setInterval(() => {
       void this.#look().catch(() => {}); // a store that is closed or broken has no news
+      if (this.#leftMs() <= 0) this.#cut.abort();
       onSnapshot?.(this.snapshot());
     }, LOOK_MS);
     const halted = new Promise<'halt'>((resolve) => {
@@ -276,6 +326,8 @@ class CrawlRun {
         : supervisor.finishVisits(graceMs).then(() => 'done' as const);
       if ((await Promise.race([inOrder, halted])) === 'halt') await supervisor.halt();
       else {
+        await this.#options.settledWork?.end(this.#cut.signal);
+        await this.#admissions.ended();
         await this.#look().catch(() => {});
         await supervisor.close();
       }
@@ -317,6 +369,9 @@ class CrawlRun {
     };
   }
 }
+
+/** After these, the work on settled pages is done to its end; after all others, the next run goes on with it. */
+const DRAINED: ReadonlySet<EndReason> = new Set(['finished', 'max-pages']);
 
 /** A reason gives way to a heavier one. */
 const weightOf = (reason: EndReason): number =>

@@ -39,6 +39,8 @@ export interface FetchStart extends ThreadStart {
   readonly excluded: SharedFingerprints | null;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
+  /** Shared memory: while it is not 0, nothing is claimed. */
+  readonly held: Int32Array;
 }
 
 export type ToStoreThread =

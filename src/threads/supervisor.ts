@@ -35,6 +35,8 @@ export interface FetchPlan {
   readonly excluded: SharedFingerprints | null;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
+  /** Shared memory: while it is not 0, nothing is claimed. */
+  readonly held: Int32Array;
 }
 
 export interface Supervisor {

@@ -4,23 +4,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { crawl, openCrawl, UsageError, VERSION, type CrawlOptions, type Snapshot } from '../../src/index.ts';
+import { crawl, openCrawl, UsageError, VERSION, type Snapshot } from '../../src/index.ts';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
-import { assertNoFault, DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
+import { optionsFor } from '../support/library-options.ts';
+import { assertNoFault, onStage, plainPlan } from '../support/stage.ts';
 import { until } from '../support/until.ts';
-
-const optionsFor = (stage: Stage, more: Partial<CrawlOptions> = {}): CrawlOptions => ({
-  email: 'test@example.org',
-  dir: stage.dir,
-  seeds: stage.world.seeds(),
-  connectTo: stage.served.connectTo,
-  delayMs: DELAY_MS,
-  timeoutMs: 60_000,
-  diskReserveBytes: 0,
-  fetchers: 1,
-  parsers: 1,
-  ...more,
-});
 
 test('a crawl runs to its end, tells how it is, and leaves what the binary can read', () =>
   onStage(plainPlan(6, 60, 20), async (stage) => {
