@@ -37,6 +37,7 @@ export type { Listening } from './observe/events.ts';
 export type { Fields, Level } from './observe/log.ts';
 export type { HandledPage, OnPage } from './results/on-page.ts';
 export type { CrawledPage } from './results/pages.ts';
+export type { Selected } from './parse/select.ts';
 export type { EndReason, RunEnd } from './run/run-end.ts';
 export { UsageError } from './model/read-settings.ts';
 export { VERSION } from './folder/version.ts';

@@ -8,6 +8,7 @@ import { isArchived, type NoPlace, type Page, type PageRow, type WarcPlace } fro
 import { readFields } from '../archive/head.ts';
 import { essence } from '../parse/media-type.ts';
 import { parsePage } from '../parse/page.ts';
+import { openSelect, type Select, type Selected } from '../parse/select.ts';
 import { linksOf } from '../url/page-links.ts';
 import { readArchived, type Archived } from './archived.ts';
 
@@ -27,10 +28,13 @@ export type CrawledPage = Omit<Page, 'extracted'> &
     headers(): Promise<Readonly<Record<string, string>>>;
     /** Where its links lead, in canonical form, each once, as the crawl finds them; none when the body was not kept. */
     links(): Promise<readonly string[]>;
+    /** Elements by a CSS selector, in the order of the page; none when the body was not kept. */
+    select(css: string): Promise<readonly Selected[]>;
   };
 
 export const toCrawledPage = (dir: string, page: PageRow): CrawledPage => {
   const archived = (part: keyof Archived): string => (isArchived(page) ? readArchived(dir, page, part) : '');
+  let select: Promise<Select> | null = null; // the page is read into a tree once
   return {
     ...page,
     extracted: readExtracted(page.extracted),
@@ -38,6 +42,7 @@ export const toCrawledPage = (dir: string, page: PageRow): CrawledPage => {
     html: async () => archived('html'),
     headers: async () => readFields(archived('answerHead')),
     links: async () => linksIn(page, archived('html'), readFields(archived('answerHead'))),
+    select: async (css) => (await (select ??= openSelect(archived('html'))))(css),
   };
 };
 

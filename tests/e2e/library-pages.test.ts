@@ -28,6 +28,8 @@ test('every fetched page comes to onPage once, with its html, text and links, so
           const [html, text] = [await page.html(), await page.text()];
           assert.ok(html.includes('<') && text.length > 100 && !text.includes('<p'), page.url);
           for (const link of await page.links()) links.add(link);
+          const [title, ...titles] = await page.select('head > title');
+          assert.deepEqual([title?.text, titles.length], [page.title, 0], page.url);
           await new Promise((resolve) => setTimeout(resolve, 5));
           seen.push(page.url);
           underWay--;
