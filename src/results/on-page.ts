@@ -1,4 +1,4 @@
-/** A page as a handler of the caller gets it, and the parts that hand it over. */
+/** Calls a function of the caller for the fetched pages of a crawl, and takes in what it follows. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,21 +9,10 @@ import type { Link } from '../model/link.ts';
 import { isShared } from '../store/address.ts';
 import { canonicalize } from '../url/canonical.ts';
 import { siteOf } from '../url/site.ts';
+import type { OnPage } from './handled-page.ts';
 import { createPageCalls } from './page-calls.ts';
 import { toCrawledPage, type CrawledPage } from './pages.ts';
 import { openToRead } from './read.ts';
-
-/** A fetched page in the hands of `onPage`. */
-export type HandledPage = CrawledPage & {
-  /**
-   * Adds links to the crawl, relative to the page, one step further from a seed. Resolves when they are in the store,
-   * with how many of them are new; an address that cannot be read is passed over.
-   */
-  follow(urls: string | readonly string[]): Promise<number>;
-};
-
-/** Your own work on each page; see `onPage`. */
-export type OnPage = (page: HandledPage) => unknown;
 
 /** What the mark of handlers is called: rows are counted by each member where it has rows of its own. */
 const markOf = ({ member }: Identity): string => (member === undefined ? 'handled' : `handled:${member}`);
