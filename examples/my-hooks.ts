@@ -6,10 +6,8 @@ import type { HookLink, HookPage } from 'gossamer';
 /** Only links without a query are followed. */
 export const accept = ({ url }: HookLink): boolean => !url.includes('?');
 
-/** The headings of each page, and how many words it has. */
-export const extract = ({ html, text }: HookPage) => ({
-  headings: [...html.matchAll(/<h[1-3][^>]*>(.*?)<\/h[1-3]>/gis)].map(([, inner = '']) =>
-    inner.replace(/<[^>]*>/g, '').trim(),
-  ),
+/** How many words each page has, and how many links to other hosts. For elements by selectors see shop-prices.ts. */
+export const extract = ({ url, text, links }: HookPage) => ({
   words: text.split(/\s+/).filter(Boolean).length,
+  linksAway: links.filter((link) => new URL(link).host !== new URL(url).host).length,
 });

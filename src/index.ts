@@ -3,19 +3,28 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FILES } from './folder/folder.ts';
+import { FILES, readIdentity } from './folder/folder.ts';
 import { logPathOf } from './folder/log-path.ts';
+import { checkOptions } from './run/check-options.ts';
 import { createCrawl, reopenCrawl } from './run/open.ts';
+import { inOptionNames, speakingOfOptions } from './run/option-names.ts';
+import type { OnPage } from './results/handled-page.ts';
+import { callOnPage } from './results/on-page.ts';
 import { pagesFrom, toCrawledPage, type CrawledPage } from './results/pages.ts';
 import { openToRead } from './results/read.ts';
-import { startRun, type RunEnd } from './run/run.ts';
+import { startRun } from './run/run.ts';
+import type { RunEnd } from './run/run-end.ts';
 import type { PageFilter } from './contract/views.ts';
 import type { StoredCrawl } from './contract/stored-crawl.ts';
 import type { Census } from './model/census.ts';
+import { createEvents, type Listening } from './observe/events.ts';
 import { openLog, type Fields, type Level } from './observe/log.ts';
 import type { Snapshot } from './observe/snapshot.ts';
 import { readCredentials, type Credentials } from './model/credentials.ts';
-import type { Settings } from './model/settings.ts';
+import type { Link } from './model/link.ts';
+import { UsageError } from './model/read-settings.ts';
+import type { OldSettings } from './model/old-settings.ts';
+import type { Keep, Settings } from './model/settings.ts';
 import { canonicalize } from './url/canonical.ts';
 import { siteOf } from './url/site.ts';
 
@@ -29,28 +38,45 @@ export type { NoPlace, Page, WarcPlace } from './model/page.ts';
 export type { PageFilter } from './contract/views.ts';
 export type { Limit, LimitKind } from './observe/limit.ts';
 export type { Snapshot } from './observe/snapshot.ts';
+export type { Listening } from './observe/events.ts';
 export type { Fields, Level } from './observe/log.ts';
+export type { HandledPage, OnPage } from './results/handled-page.ts';
 export type { CrawledPage } from './results/pages.ts';
-export type { EndReason, RunEnd } from './run/run.ts';
+export type { Selected } from './parse/select.ts';
+export type { EndReason, RunEnd } from './run/run-end.ts';
 export { UsageError } from './model/read-settings.ts';
 export { VERSION } from './folder/version.ts';
 
-export interface CrawlOptions extends Partial<Settings> {
-  /** Sites see it: an address where their owners reach you. */
+/** Options of a crawl: all settings by their names, and what only a program can give. */
+export interface CrawlOptions extends Partial<Settings>, Partial<OldSettings> {
+  /** An address where site owners reach you; every request carries it. Required. */
   readonly email: string;
   /** Where the crawl lives; one that is there already is resumed. Default `./crawl`. */
   readonly dir?: string;
-  /** Domains, hosts or URLs. */
+  /** Domains, hosts or URLs to begin with; a crawl that is resumed takes them in behind those it has. Default `[]`. */
   readonly seeds?: readonly string[];
+  /** A file of seeds, one a line. Default: none. */
   readonly seedFile?: string;
+  /** A file of sites and hosts never to visit, one a line. Default: none, or the one that the crawl has. */
   readonly excludeFile?: string;
+  /** Try origins again that could not be reached in earlier runs. Default `false`. */
   readonly retryParked?: boolean;
-  /** What to log in with, by https origin; in memory alone, so each run needs them. */
+  /** What to log in with, by https origin; in memory alone, so each run needs them. Default: nothing. */
   readonly credentials?: Credentials;
-  /** Called some times a second. */
+  /** Called some times a second. Default: nobody is told. */
   readonly onSnapshot?: (snapshot: Snapshot) => void;
   /** What is worth a line; bad seeds are `warn`. Default: nowhere but in the crawl's own log file. */
   readonly onLog?: (level: Level, message: string, fields: Fields) => void;
+  /**
+   * Your own work on each fetched page, here in your process. Every page comes once; after a crash, those that were
+   * under way come again. The crawl claims no new visits while more than 200 pages wait for it, and has ended when it
+   * has. If it throws, the crawl ends with that as its `fault`. Default: none.
+   */
+  readonly onPage?: OnPage;
+  /** How many pages are with `onPage` at a time. Default `8`. */
+  readonly onPageConcurrency?: number;
+  /** Stops the crawl in order when it is aborted, as `stop()` does. Default: none. */
+  readonly signal?: AbortSignal;
 }
 
 export interface PagesOptions extends PageFilter {
@@ -58,7 +84,20 @@ export interface PagesOptions extends PageFilter {
   readonly from?: 'run' | 'start';
 }
 
-export interface Crawl {
+/** What a running crawl tells to those who listen, and with what. */
+export interface CrawlEvents {
+  /** Every page that this run settles, in order, whatever became of it; nothing waits for listeners. */
+  readonly page: readonly [page: CrawledPage];
+  /** How it is, some times a second. */
+  readonly snapshot: readonly [snapshot: Snapshot];
+  /** What is worth a line. */
+  readonly log: readonly [level: Level, message: string, fields: Fields];
+  /** The last event, after all pages. */
+  readonly end: readonly [end: RunEnd];
+}
+
+/** A crawl that runs. Listeners are added by `on` and `once`, and removed by `off`. */
+export interface Crawl extends Listening<CrawlEvents> {
   readonly dir: string;
   /** Resolves when the crawl is finished, a limit is reached, it was stopped, or it cannot go on. */
   readonly ended: Promise<RunEnd>;
@@ -70,7 +109,15 @@ export interface Crawl {
    * waits for it and nothing piles up. Breaking out of it leaves the crawl running.
    */
   pages(options?: PagesOptions): AsyncIterableIterator<CrawledPage>;
-  /** No new visits; resolves when those under way have ended and everything is on disk. */
+  /**
+   * Adds seeds. When it resolves they are in the crawl, whatever happens then; it gives how many are new. Rejects with
+   * a UsageError, and adds none, when one is bad or the crawl is about to end.
+   */
+  add(seeds: string | readonly string[]): Promise<number>;
+  /**
+   * No new visits, no new pages for `onPage`; resolves when those under way have ended and everything is on disk. Do
+   * not wait for it inside `onPage`, which it waits for.
+   */
   stop(): Promise<RunEnd>;
 }
 
@@ -87,7 +134,13 @@ const OPENING_LOOK_MS = 50;
  * const { reason } = await run.ended;
  * ```
  */
-export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
+export const crawl = async (options: CrawlOptions): Promise<Crawl> => speakingOfOptions(() => start(options));
+
+/** Pages that are with `onPage` at a time. */
+const PAGE_CALLS = 8;
+
+const start = async (options: CrawlOptions): Promise<Crawl> => {
+  checkOptions({ ...options });
   const {
     dir = './crawl',
     seeds = [],
@@ -97,55 +150,112 @@ export const crawl = async (options: CrawlOptions): Promise<Crawl> => {
     credentials,
     onSnapshot,
     onLog,
+    onPage,
+    onPageConcurrency = PAGE_CALLS,
+    signal,
     ...settings
   } = options;
+  signal?.throwIfAborted();
+  const isThere = existsSync(join(dir, FILES.identity));
+  if (onPage) checkKept(settings.keep ?? (isThere ? readIdentity(dir).settings.keep : undefined));
+  const events = createEvents<CrawlEvents>({ page: () => void (telling = tellPages()) });
+  let telling: Promise<void> = Promise.resolve();
+  const say = (level: Level, text: string, fields: Fields): void => {
+    const message = inOptionNames(text);
+    onLog?.(level, message, fields);
+    events.tell('log', level, message, fields);
+  };
   const opening = {
     dir,
     settings,
     seeds: { files: seedFile === undefined ? [] : [seedFile === '-' ? './-' : seedFile], urls: seeds },
     excludeFile: excludeFile ?? null,
     credentials: credentials === undefined ? null : readCredentials(credentials),
-    say: (text: string) => onLog?.('warn', text, {}),
+    say: (text: string) => say('warn', text, {}),
   };
-  const open = await (existsSync(join(dir, FILES.identity)) ? reopenCrawl(opening) : createCrawl(opening));
-  const { log, close } = openLog({
-    path: logPathOf(dir, open.identity.settings),
-    level: 'info',
-    show: (level, message, fields) => onLog?.(level, message, fields),
-  });
+  const { identity, store, lock, credentials: login } = await (isThere ? reopenCrawl(opening) : createCrawl(opening));
+  const { log, close } = openLog({ path: logPathOf(dir, identity.settings), level: 'info', show: say });
   const before = await lastRowIn(dir);
+  const admit = async (links: () => readonly Link[]): Promise<number> => (await run.admit(links)).admitted;
   const run = startRun({
     dir,
-    settings: open.identity.settings,
-    store: open.store,
-    member: open.identity.member,
+    settings: identity.settings,
+    store,
+    member: identity.member,
     log,
     retryParked,
-    credentials: open.credentials,
-    ...(onSnapshot ? { onSnapshot } : {}),
+    credentials: login,
+    settledWork: onPage && callOnPage({ dir, identity, onPage, concurrency: onPageConcurrency, admit }),
+    onSnapshot: (snapshot) => {
+      onSnapshot?.(snapshot);
+      events.tell('snapshot', snapshot);
+    },
   });
   let isOver = false;
-  const ended = run.ended.finally(() => {
-    isOver = true;
-    close();
-    open.lock.release();
-  });
+  const ended = run.ended
+    .then((end) => {
+      if (!end.fault) return end;
+      const { message, advice } = end.fault;
+      const fault = { ...end.fault, message: inOptionNames(message), advice: inOptionNames(advice) };
+      log('error', fault.message, { advice: fault.advice });
+      return { ...end, fault };
+    })
+    .finally(() => {
+      isOver = true;
+      signal?.removeEventListener('abort', run.stop);
+      close();
+      lock.release();
+    });
+  signal?.addEventListener('abort', run.stop);
+  if (signal?.aborted) run.stop(); // while the crawl was opened
   const openWhenThere = async (): Promise<StoredCrawl | null> => {
     while (run.snapshot().census === null && !isOver) await sleep(OPENING_LOOK_MS);
     return run.snapshot().census === null ? null : (await openToRead(dir)).crawl;
   };
-  return {
+  const pages = ({ from = 'run', ...filter }: PagesOptions = {}): AsyncIterableIterator<CrawledPage> =>
+    pagesFrom({ dir, open: openWhenThere, after: () => (from === 'run' ? before : 0), isOver: () => isOver }, filter);
+  const tellPages = async (): Promise<void> => {
+    try {
+      for await (const page of pages()) events.tell('page', page);
+    } catch (error) {
+      say('error', `pages cannot be read for listeners: ${(error as Error).message}`, {});
+    }
+  };
+  void ended.then(async (end) => {
+    await telling;
+    events.tell('end', end);
+  });
+  const { emitter } = events;
+  const crawl: Crawl = {
     dir,
     ended,
     status: run.snapshot,
     metrics: run.metrics,
-    pages: ({ from = 'run', ...filter } = {}) =>
-      pagesFrom({ dir, open: openWhenThere, after: () => (from === 'run' ? before : 0), isOver: () => isOver }, filter),
+    pages,
+    on: (event, listener) => (emitter.on(event, listener as () => void), crawl),
+    once: (event, listener) => (emitter.once(event, listener as () => void), crawl),
+    off: (event, listener) => (emitter.off(event, listener as () => void), crawl),
+    add: (more) =>
+      speakingOfOptions(async () => {
+        const seeds = typeof more === 'string' ? [more] : more;
+        checkOptions({ seeds });
+        if (run.isEnding())
+          throw new UsageError('the crawl is about to end: give the seeds to crawl() when you start it again');
+        return (await run.add(seeds)).admitted;
+      }),
     stop: () => {
       run.stop();
       return ended;
     },
   };
+  return crawl;
+};
+
+const checkKept = (keep: Keep | undefined): void => {
+  if (keep !== 'none') return;
+  throw new UsageError(
+    'onPage reads pages from the archive, and --keep none has none: choose --keep all, or --keep text for text alone',
+  );
 };
 
 /** The row of the last page of a crawl that does not run yet. */
@@ -186,7 +296,9 @@ export interface ReadCrawl {
  * await read.close();
  * ```
  */
-export const openCrawl = async (dir: string): Promise<ReadCrawl> => {
+export const openCrawl = async (dir: string): Promise<ReadCrawl> => speakingOfOptions(() => openHere(dir));
+
+const openHere = async (dir: string): Promise<ReadCrawl> => {
   const { crawl, identity } = await openToRead(dir);
   return {
     dir,

@@ -10,7 +10,8 @@ import { ALIASES_MAX, CONFIG_BYTES_MAX } from '../src/cli/config-text.ts';
 import { readFlags } from '../src/cli/flags.ts';
 import { givenSettings, SETTING_FLAGS, SETTINGS_SHOWN } from '../src/cli/setting-flags.ts';
 import { completeSettings, readText, UsageError } from '../src/model/read-settings.ts';
-import { SETTING_NAMES, type SettingName, type Settings } from '../src/model/settings.ts';
+import { SETTING_NAMES, type SettingName } from '../src/model/setting-table.ts';
+import type { Settings } from '../src/model/settings.ts';
 import { writeSetting } from '../src/model/write-setting.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'gossamer-config-'));

@@ -23,7 +23,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../src/cli/command.ts';
 import { SETTING_FLAGS } from '../src/cli/setting-flags.ts';
-import { SETTINGS } from '../src/model/settings.ts';
+import { SETTINGS } from '../src/model/setting-table.ts';
 import { DEPLOY } from './support/dashboards.ts';
 import { unpackDebian, withLibraries } from './support/debian-packages.ts';
 

@@ -90,7 +90,7 @@ test('what is not a network is refused with a sentence that names it', () => {
   for (const wrong of ['10.1.0.0/33', 'fd00::/129', '10.1/16', 'example.org', 'fe80::1%eth0', '10.0.0.0/', '', '/8'])
     assert.throws(
       () => settingsWith(['10.0.0.0/8', wrong]),
-      new RegExp(`^Error: --allow-private-addresses ${JSON.stringify(wrong)} is not a network: write`),
+      new RegExp(`^UsageError: --allow-private-addresses ${JSON.stringify(wrong)} is not a network: write`),
     );
   assert.throws(() => settingsWith(['::ffff:10.0.0.0/104']), /is a network of IPv4 addresses: write it as one/);
   assert.throws(() => settingsWith('10.0.0.0/8'), /is not understood/);

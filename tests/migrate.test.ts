@@ -277,7 +277,8 @@ test('a move that cannot be is refused with a sentence, and changes nothing', ()
       ],
       [{ to: 'sqlite', shards: 7, name: 'other' }, /--name is for a crawl in Redis or PostgreSQL/],
     ];
-    for (const [wanted, sentence] of refusals) await assert.rejects(move(wanted), { name: 'Error', message: sentence });
+    for (const [wanted, sentence] of refusals)
+      await assert.rejects(move(wanted), { name: 'UsageError', message: sentence });
     const lock = lockCrawl(dir);
     await assert.rejects(move({ shards: 7 }), /is open in process/);
     lock.release();

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Exchange, FailureCause } from '../src/model/exchange.ts';
+import type { Exchange } from '../src/model/exchange.ts';
+import type { FailureCause } from '../src/model/failure.ts';
 import { createReach, type Means, type Reach } from '../src/visit/reach.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 

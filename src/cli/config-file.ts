@@ -15,7 +15,8 @@ import {
   type Reading,
 } from '../model/read-settings.ts';
 import { OLD_SETTINGS } from '../model/old-settings.ts';
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
+import { SETTING_NAMES, SETTINGS, type SettingName } from '../model/setting-table.ts';
+import type { Settings } from '../model/settings.ts';
 import { readPattern } from '../url/link-patterns.ts';
 import { readSeed } from '../url/seed.ts';
 import {

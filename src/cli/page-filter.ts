@@ -1,7 +1,7 @@
 /** Which settled pages a command is about, as flags. */
 
 import type { PageFilter } from '../contract/views.ts';
-import { FAILURES, type FailureCause } from '../model/exchange.ts';
+import { FAILURES, type FailureCause } from '../model/failure.ts';
 import { ANSWERED_OUTCOMES, failedName, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../model/outcome.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { canonicalize } from '../url/canonical.ts';

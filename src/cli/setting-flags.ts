@@ -2,7 +2,8 @@
 
 import { looksLikeNetworks, NO_LIMIT, readSetting } from '../model/read-settings.ts';
 import { OLD_SETTINGS } from '../model/old-settings.ts';
-import { hasFlag, SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
+import { hasFlag, SETTING_NAMES, SETTINGS, type SettingName } from '../model/setting-table.ts';
+import type { Settings } from '../model/settings.ts';
 import { writeSetting } from '../model/write-setting.ts';
 import type { Flag, Read } from './flags.ts';
 

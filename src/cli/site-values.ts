@@ -1,7 +1,8 @@
 /** What holds for one host, by the settings and the rules per site, and where each value comes from. */
 
 import { fallbackOf, UsageError } from '../model/read-settings.ts';
-import { SETTINGS, type SettingName, type Settings } from '../model/settings.ts';
+import { SETTINGS, type SettingName } from '../model/setting-table.ts';
+import type { Settings } from '../model/settings.ts';
 import { RULE_VALUE_NAMES, RULE_VALUES, type RuleValueName } from '../model/site-rules.ts';
 import { writeSetting } from '../model/write-setting.ts';
 import { siteOf } from '../url/site.ts';

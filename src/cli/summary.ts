@@ -2,12 +2,12 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EndReason, RunEnd } from '../run/run.ts';
+import type { EndReason, RunEnd } from '../run/run-end.ts';
 import { FILES } from '../folder/folder.ts';
 import { plural, writeBytes, writeCount, writeDuration } from '../lib/units.ts';
 import { visible } from '../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../model/census.ts';
-import { FAILURES, type FailureCause } from '../model/exchange.ts';
+import { FAILURES, type FailureCause } from '../model/failure.ts';
 import { bold, dim, fitLine, red } from './terminal.ts';
 
 const REASONS: Readonly<Record<EndReason, string>> = {

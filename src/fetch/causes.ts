@@ -1,6 +1,6 @@
 /** Names for what went wrong with a connection, from what the system said. */
 
-import type { FailureCause } from '../model/exchange.ts';
+import type { FailureCause } from '../model/failure.ts';
 
 type Fault = NodeJS.ErrnoException | null;
 

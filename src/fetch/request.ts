@@ -1,6 +1,6 @@
 /** The life of one HTTP request: look up the host, wait for a socket, connect, send, read the response. */
 
-import type { FailureCause, Truncation } from '../model/exchange.ts';
+import type { FailureCause, Truncation } from '../model/failure.ts';
 import type { RequestTimes } from '../model/request.ts';
 import { onAbort } from '../lib/on-abort.ts';
 import { Body } from './body.ts';

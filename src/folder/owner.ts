@@ -4,7 +4,8 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { shellWord } from '../lib/shell-word.ts';
 import { UsageError } from '../model/read-settings.ts';
-import { SETTINGS, type Settings } from '../model/settings.ts';
+import { SETTINGS } from '../model/setting-table.ts';
+import type { Settings } from '../model/settings.ts';
 import { FILES } from './folder.ts';
 
 /** Settings by which a crawl runs code, or writes outside of its directory. */

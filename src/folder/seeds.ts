@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import {
   accessSync,
   constants,
+  appendFileSync,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -160,6 +161,21 @@ const noGoodSeed = ({ files }: SeedSource): UsageError => {
   const named = files.map((file) => (file === STANDARD_INPUT ? nameOf(file) : `"${file}"`));
   const where = named.length === 0 ? 'among those given' : `in ${named.join(' or ')}`;
   return new UsageError(`there is no good seed ${where}: give a domain, host or URL a line, or --url`);
+};
+
+/**
+ * Adds seeds to a crawl that runs: behind its others, and on disk before anybody goes on. Throws a UsageError when one
+ * is bad, and has then changed nothing. They are behind the mark of what is loaded: the next start admits them again,
+ * which the store takes as seen.
+ */
+export const addSeeds = (dir: string, lines: readonly string[]): Link[] => {
+  const links = lines.map((line) => {
+    const seed = readSeed(line);
+    if (seed.kind === 'link') return seed.link;
+    throw new UsageError(`--url: ${seed.kind === 'bad' ? seed.why : 'a seed is empty'}`);
+  });
+  appendFileSync(join(dir, FILES.seeds), lines.map((line) => `${line.trim()}\n`).join(''), { flush: true });
+  return links;
 };
 
 export interface LoadParts {

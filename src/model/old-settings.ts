@@ -3,6 +3,7 @@
 import type { Settings } from './settings.ts';
 
 export interface OldSettings {
+  /** The old name of `scope: 'site'`. Default `false`. */
   readonly seededOnly: boolean;
 }
 

@@ -1,6 +1,6 @@
 /** What became of a link. Every settled link has exactly one of these names. */
 
-import type { FailureCause } from './exchange.ts';
+import type { FailureCause } from './failure.ts';
 
 /** Why a link is not wanted; decided by `url/scope.ts`. */
 export const SCOPE_REFUSALS = {

@@ -1,7 +1,7 @@
 /** A settled link as a row, and the table of its columns: stores, exports, listings and the library share both. */
 
 import type { CanonicalUrl } from './link.ts';
-import type { TlsVerdict } from './exchange.ts';
+import type { TlsVerdict } from './failure.ts';
 import type { OutcomeName } from './outcome.ts';
 
 /** What is known of a settled link. */

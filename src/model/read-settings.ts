@@ -4,21 +4,16 @@ import { isMapped, readNetwork } from '../lib/network.ts';
 import { BODY_TYPES_ADVICE, bodyTypeComplaint } from './body-types.ts';
 import { readBytes, readDurationMs } from '../lib/units.ts';
 import { OLD_SETTINGS, type OldSettings } from './old-settings.ts';
-import {
-  defaultThreads,
-  hasFlag,
-  SETTING_NAMES,
-  SETTINGS,
-  type SettingName,
-  type Settings,
-  type Spec,
-} from './settings.ts';
+import { hasFlag, SETTING_NAMES, SETTINGS, type SettingName, type Spec } from './setting-table.ts';
+import { defaultThreads, type Settings } from './settings.ts';
 import { headersComplaint, languagesComplaint } from './request-headers.ts';
 import { robotsTokenComplaint, userAgentComplaint } from './user-agent.ts';
 import { rulesComplaint } from './site-rules.ts';
 
 /** Wrong use by a person: the message says what happened and what to do. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
 
 /** Limits can be lifted: they are then null. The type of the settings says which these are. */
 type LimitName = { [K in SettingName]: null extends Settings[K] ? K : never }[SettingName];
@@ -157,7 +152,7 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
     case 'choice':
       return spec.choices!.includes(value as string) ? null : notUnderstood(value, adviceOf(name));
     case 'networks':
-      return typeof value === 'boolean' ? null : networksComplaint(name, value);
+      return typeof value === 'boolean' ? null : networksComplaint(value);
     case 'types':
       return typesComplaint(name, value);
     case 'texts':
@@ -174,9 +169,14 @@ export const complaintOf = (name: SettingName, value: unknown): string | null =>
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
+const NUMBERS: Readonly<Partial<Record<Spec['kind'], string>>> = {
+  duration: 'give a number of milliseconds',
+  bytes: 'give a number of bytes',
+};
 
 const numberComplaint = (spec: Spec, value: unknown): string | null => {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return notUnderstood(value, 'give a number');
+  if (typeof value !== 'number' || !Number.isFinite(value))
+    return notUnderstood(value, NUMBERS[spec.kind] ?? 'give a number');
   if (spec.kind === 'count' && !Number.isInteger(value)) return notUnderstood(value, 'give a whole number');
   if (spec.least !== undefined && value < spec.least) return notUnderstood(value, `the least is ${spec.least}`);
   if (spec.most !== undefined && value > spec.most) return notUnderstood(value, `the most is ${spec.most}`);
@@ -192,8 +192,8 @@ const typesComplaint = (name: SettingName, value: unknown): string | null => {
   return null;
 };
 
-const networksComplaint = (name: SettingName, value: unknown): string | null => {
-  if (!Array.isArray(value)) return notUnderstood(value, adviceOf(name));
+const networksComplaint = (value: unknown): string | null => {
+  if (!Array.isArray(value)) return notUnderstood(value, 'give true, false or a list of networks');
   for (const text of value as readonly unknown[]) {
     const network = typeof text === 'string' ? readNetwork(text) : null;
     if (network === null)
@@ -205,7 +205,7 @@ const networksComplaint = (name: SettingName, value: unknown): string | null => 
 
 const emailComplaint = (value: unknown): string | null => {
   if (value === '' || value === undefined)
-    return 'is missing: give an address where a site owner reaches you, such as --email you@example.org';
+    return 'is missing: give an address where a site owner reaches you, such as you@example.org';
   // One @, no spaces or control characters, a dot in the domain: enough to catch a slip, and safe in a header.
   const isAddress =
     typeof value === 'string' &&

@@ -1,6 +1,6 @@
 /** A setting's value as a person writes it in a flag or a file; it reads back as the same value. */
 
-import { SETTINGS, type SettingName } from './settings.ts';
+import { SETTINGS, type SettingName } from './setting-table.ts';
 
 /** What a file can hold for a setting; null for a limit that is lifted. */
 export type Written = string | number | boolean | null | readonly string[];

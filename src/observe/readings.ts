@@ -1,7 +1,7 @@
 /** What the fetch threads are doing, read from the numbers that they write as things happen. */
 
-import { FAILURES } from '../model/exchange.ts';
 import { ANSWERED_OUTCOMES, type Refused } from '../model/outcome.ts';
+import { FAILURES } from '../model/failure.ts';
 import type { Board } from './metrics/board.ts';
 import { readSeries } from './metrics/cells.ts';
 import type { MetricName } from './metrics/table.ts';

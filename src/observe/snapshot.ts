@@ -1,6 +1,7 @@
 /** What a crawl is doing at one moment, for whoever shows it. */
 
 import type { Census } from '../model/census.ts';
+import type { Settings } from '../model/settings.ts';
 import type { Activity } from './activity.ts';
 import type { Limit } from './limit.ts';
 import type { Readings } from './readings.ts';
@@ -69,3 +70,15 @@ export const isError = (outcome: string): boolean =>
   outcome === 'client-error' ||
   outcome === 'parse-failed' ||
   outcome === 'gave-up';
+
+/** How much of its limits a run has used, from 0 to 1; null where it has none. */
+export const progressOf = (
+  { maxPages, maxDurationMs }: Pick<Settings, 'maxPages' | 'maxDurationMs'>,
+  { pages, elapsedMs }: { readonly pages: number; readonly elapsedMs: number },
+): number | null => {
+  const shares = [
+    ...(maxPages === null ? [] : [pages / maxPages]),
+    ...(maxDurationMs === null ? [] : [elapsedMs / maxDurationMs]),
+  ];
+  return shares.length > 0 ? Math.min(1, Math.max(...shares)) : null;
+};

@@ -6,7 +6,11 @@ import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import type { JsonValue } from '../model/hooks.ts';
 import { isArchived, type NoPlace, type Page, type PageRow, type WarcPlace } from '../model/page.ts';
 import { readFields } from '../archive/head.ts';
-import { readArchived } from './archived.ts';
+import { essence } from '../parse/media-type.ts';
+import { parsePage } from '../parse/page.ts';
+import { openSelect, type Select, type Selected } from '../parse/select.ts';
+import { linksOf } from '../url/page-links.ts';
+import { readArchived, type Archived } from './archived.ts';
 
 /** How often a running crawl is asked for new pages; what is there already is given without a wait. */
 const LOOK_MS = 100;
@@ -22,15 +26,40 @@ export type CrawledPage = Omit<Page, 'extracted'> &
     html(): Promise<string>;
     /** The headers of the answer, names in lower case; none when they were not kept. */
     headers(): Promise<Readonly<Record<string, string>>>;
+    /** Where its links lead, in canonical form, each once, as the crawl finds them; none when the body was not kept. */
+    links(): Promise<readonly string[]>;
+    /** Elements by a CSS selector, in the order of the page; none when the body was not kept. */
+    select(css: string): Promise<readonly Selected[]>;
   };
 
-export const toCrawledPage = (dir: string, page: PageRow): CrawledPage => ({
-  ...page,
-  extracted: readExtracted(page.extracted),
-  text: async () => (isArchived(page) ? readArchived(dir, page, 'text') : ''),
-  html: async () => (isArchived(page) ? readArchived(dir, page, 'html') : ''),
-  headers: async () => (isArchived(page) ? readFields(readArchived(dir, page, 'answerHead')) : {}),
-});
+export const toCrawledPage = (dir: string, page: PageRow): CrawledPage => {
+  const archived = (part: keyof Archived): string => (isArchived(page) ? readArchived(dir, page, part) : '');
+  let select: Promise<Select> | null = null; // the page is read into a tree once
+  return {
+    ...page,
+    extracted: readExtracted(page.extracted),
+    text: async () => archived('text'),
+    html: async () => archived('html'),
+    headers: async () => readFields(archived('answerHead')),
+    links: async () => linksIn(page, archived('html'), readFields(archived('answerHead'))),
+    select: async (css) => (await (select ??= openSelect(archived('html'))))(css),
+  };
+};
+
+/** The links of a page from its body, which is text by now. */
+const linksIn = ({ url, content_type }: Page, html: string, headers: Readonly<Record<string, string>>): string[] => {
+  if (html === '') return [];
+  const type = essence(content_type);
+  const { findings } = parsePage({
+    url,
+    headers: { ...headers, 'content-encoding': '', 'content-type': type === '' ? '' : `${type}; charset=utf-8` },
+    body: Buffer.from(html),
+    textBytesMax: Infinity,
+    productToken: '',
+    text: false,
+  });
+  return linksOf(findings);
+};
 
 export const readExtracted = (json: string | null): JsonValue | undefined =>
   json === null ? undefined : (JSON.parse(json) as JsonValue);

@@ -24,6 +24,8 @@ export interface HomeKeeper {
   readonly shared: SharedHomes;
   /** A seed has moved: resolves when all who open the crawl later will know. Does nothing where `from` is no home. */
   move(from: string, to: string): Promise<void>;
+  /** Adds the homes of more seeds; resolves as `move` does. */
+  add(keys: readonly string[]): Promise<void>;
   /** Takes over what other members have noted. True when there was news. */
   refresh(): Promise<boolean>;
   close(): Promise<void>;
@@ -81,6 +83,12 @@ export const openHomeKeeper = async ({ dir, settings, store }: KeeperOptions): P
     }
   };
 
+  const add = async (keys: readonly string[]): Promise<void> => {
+    const news = keys.filter((key) => homes.add(key));
+    // Also without news of its own: another visit may be about to note the same.
+    await inTurn((stored) => (news.length > 0 ? write(stored, news) : Promise.resolve()));
+  };
+
   await inTurn(read);
   if (othersTakePart) {
     const missing = await inTurn((stored) => unknownToOthers(stored, own, settings));
@@ -94,10 +102,9 @@ export const openHomeKeeper = async ({ dir, settings, store }: KeeperOptions): P
     move: async (from, to) => {
       const [was, is] = [canonicalize(from), canonicalize(to)];
       const kind = typeof was === 'object' ? homes.kindAt(was) : null;
-      const keys = kind && typeof is === 'object' ? homeKeys(kind, is).filter((key) => homes.add(key)) : [];
-      // Also without keys of its own: another visit may be about to note them.
-      await inTurn((stored) => (keys.length > 0 ? write(stored, keys) : Promise.resolve()));
+      await add(kind && typeof is === 'object' ? homeKeys(kind, is) : []);
     },
+    add,
     refresh: async () => (await inTurn(read)) === true,
     close: async () => {
       isClosed = true;

@@ -1,32 +1,39 @@
 /** One run of a crawl: from an open directory to the reason why it ended. */
 
 import { join } from 'node:path';
-import type { StoredCrawl } from '../contract/stored-crawl.ts';
+import { pause } from '../lib/pause.ts';
+import type { SettledWork } from '../contract/settled-work.ts';
+import type { Admitted, Store } from '../contract/store.ts';
 import { isFinished } from '../visit/finished.ts';
-import { knownTotal, type ArchiveEnd, type Census } from '../model/census.ts';
 import type { SecretHeaders } from '../model/credentials.ts';
 import { sitePagesMaxOf } from '../model/site-budget.ts';
+import { knownTotal, type Census } from '../model/census.ts';
+import type { Link } from '../model/link.ts';
 import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
 import type { Log } from '../observe/log.ts';
 import { pagesSettled, readingsOf } from '../observe/readings.ts';
+import { memoryBytes } from '../observe/memory.ts';
 import { joinActivities } from '../observe/activity.ts';
-import { createRateMeter, type Phase, type Snapshot } from '../observe/snapshot.ts';
+import { createRateMeter, progressOf, type Phase, type Snapshot } from '../observe/snapshot.ts';
 import { createBoard } from '../observe/metrics/board.ts';
 import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
-import { openStoredCrawl } from '../store/open.ts';
 import type { StorePlace } from '../store/options.ts';
 import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
 import { visitRequestsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from '../folder/ceilings.ts';
+import { createAdmissions } from './admissions.ts';
 import { answeredBefore } from './answered-before.ts';
+import { lookBeside } from './look-beside.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
-import { excludedSites, loadSeeds } from '../folder/seeds.ts';
+import { addSeeds, excludedSites, homesOfLines, loadSeeds } from '../folder/seeds.ts';
+import { UsageError } from '../model/read-settings.ts';
 import { openHomeKeeper, type HomeKeeper } from './homes.ts';
 import { parkedSeeds, type ParkedSeeds } from './parked-seeds.ts';
 import { createSpeed, type Speed } from './speed.ts';
+import { DRAINED, weightOf, type EndReason, type RunEnd } from './run-end.ts';
 import { productTokenOf, userAgentOf } from './user-agent.ts';
 import { VERSION } from '../folder/version.ts';
 
@@ -34,27 +41,6 @@ import { VERSION } from '../folder/version.ts';
 const LOOK_MS = 250;
 /** What visits under way get to end when --max-duration is over; then they are cut off, and their links wait again. */
 const OVERTIME_MS = 500;
-
-export type EndReason =
-  | 'finished'
-  | 'max-pages'
-  | 'max-duration'
-  /** Somebody asked for it: in order, or at once. */
-  | 'stopped'
-  | 'halted'
-  /** The disk is full, or less than --disk-reserve is free. */
-  | 'disk'
-  | 'fault';
-
-export interface RunEnd {
-  readonly reason: EndReason;
-  readonly census: Census | null;
-  readonly fault: Fault | null;
-  readonly snapshot: Snapshot;
-  readonly archive: ArchiveEnd | null;
-  /** Seeds that a finished crawl could not reach; null when there are none. */
-  readonly parkedSeeds: ParkedSeeds | null;
-}
 
 export interface RunOptions {
   readonly dir: string;
@@ -74,6 +60,8 @@ export interface RunOptions {
   /** Told where --metrics is served. */
   readonly onMetrics?: (url: string) => void;
   readonly entries?: SupervisorOptions['entries'];
+  /** What is done with settled pages before the run ends. */
+  readonly settledWork?: SettledWork | undefined;
 }
 
 export interface Run {
@@ -85,6 +73,15 @@ export interface Run {
   stop(): void;
   /** At once; nothing that is settled is lost, and what is not is fetched again. */
   halt(): void;
+  /**
+   * Takes links in beside those that pages bring; what resolves is in the store. They are asked for when the seeds are
+   * loaded.
+   */
+  admit(links: () => readonly Link[]): Promise<Admitted>;
+  /** Adds seeds; rejects with a UsageError when one is bad, and has then changed nothing. */
+  add(seeds: readonly string[]): Promise<Admitted>;
+  /** Whether no more visits are begun. */
+  isEnding(): boolean;
 }
 
 export const startRun = (options: RunOptions): Run => {
@@ -95,6 +92,9 @@ export const startRun = (options: RunOptions): Run => {
     metrics: () => run.metrics(),
     stop: () => run.end('stopped'),
     halt: () => run.end('halted'),
+    admit: (links) => run.admit(links),
+    add: (seeds) => run.add(seeds),
+    isEnding: () => run.isEnding(),
   };
 };
 
@@ -121,6 +121,12 @@ class CrawlRun {
   #crawlingSince = this.#startedAt;
   #packing: Promise<void> = Promise.resolve();
   #homes: HomeKeeper | null = null;
+  /** Not 0 while the work on settled pages lags: fetch threads then claim nothing. */
+  readonly #held = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  /** The rest of the work on settled pages is left to the next run. */
+  readonly #cut = new AbortController();
+  readonly #loaded = Promise.withResolvers<Store>();
+  readonly #admissions = createAdmissions();
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -144,16 +150,43 @@ class CrawlRun {
   end(reason: EndReason): void {
     if (this.#reason === null || weightOf(reason) > weightOf(this.#reason)) this.#reason = reason;
     this.#ending.abort();
+    if (!DRAINED.has(reason)) this.#cut.abort();
     if (reason === 'halted') this.#halting.abort();
   }
 
+  isEnding(): boolean {
+    return this.#reason !== null;
+  }
+
+  admit(links: () => readonly Link[]): Promise<Admitted> {
+    const { maxWaitingPerSite } = this.#options.settings;
+    return this.#admissions.note(this.#loaded.promise.then((store) => store.admit(links(), maxWaitingPerSite)));
+  }
+
+  add(seeds: readonly string[]): Promise<Admitted> {
+    const { dir, settings } = this.#options;
+    return this.#admissions.note(
+      this.#loaded.promise.then(async (store) => {
+        const homes = homesOfLines(seeds.join('\n'), settings);
+        if (homes.length > 0 && !this.#homes)
+          throw new UsageError('a crawl that follows every link takes no seed with a scope of its own while it runs');
+        const links = addSeeds(dir, seeds);
+        await this.#homes?.add(homes);
+        this.#supervisor!.tellHomes();
+        return store.admit(links, settings.maxWaitingPerSite);
+      }),
+    );
+  }
+
   async run(): Promise<RunEnd> {
+    this.#loaded.promise.catch(() => {}); // nobody may ask
     try {
       await this.#serveMetrics();
       await this.#crawl();
     } catch (error) {
       this.#fail(toFault(error));
     }
+    this.#loaded.reject(new Error('the crawl ended before it began'));
     await this.#close();
     await this.#packing;
     await this.#homes?.close();
@@ -175,20 +208,8 @@ class CrawlRun {
 
   async #parkedSeeds(): Promise<ParkedSeeds | null> {
     if (this.#reason !== 'finished' || !this.#census || this.#census.sites.parked === 0) return null;
-    const parked = await this.#looking((crawl) => parkedSeeds(this.#options.dir, crawl));
+    const parked = await lookBeside(this.#options, (crawl) => parkedSeeds(this.#options.dir, crawl));
     return parked && parked.count > 0 ? parked : null;
-  }
-
-  /** A look beside the work. Null when it fails: a server that is just restarting is waited for by the store alone. */
-  async #looking<T>(look: (crawl: StoredCrawl) => Promise<T>): Promise<T | null> {
-    const { store, log } = this.#options;
-    try {
-      const crawl = await openStoredCrawl({ ...store, say: (message) => log('warn', message) });
-      return await look(crawl).finally(() => crawl.close());
-    } catch (error) {
-      log('warn', `the store could not be looked at: ${(error as Error).message}`);
-      return null;
-    }
   }
 
   /** First of all: a store with many links takes long to open, and somebody may want to see that. */
@@ -254,17 +275,25 @@ class CrawlRun {
     });
     if (this.#ending.signal.aborted) return;
     this.#homes = await openHomeKeeper(this.#options);
+    this.#loaded.resolve(supervisor.store);
     const excluded = excludedSites(dir);
     // Looked for before this run has files of its own there.
     this.#packing = packAll(leftoversIn(join(dir, LEDGER_DIR)), this.#ending.signal);
     this.#phase = 'crawling';
     this.#crawlingSince = performance.now();
-    const answered = (this.#hasPages && (await this.#looking(answeredBefore))) || [];
+    const answered = (this.#hasPages && (await lookBeside(this.#options, answeredBefore))) || [];
     supervisor.startCrawling({
       homes: this.#homes,
       excluded: excluded?.shared ?? null,
       answered,
       credentials: this.#options.credentials ?? null,
+      held: this.#held,
+    });
+    this.#options.settledWork?.begin({
+      store: supervisor.store,
+      marks: this.#census!.marks,
+      holdBack: (on) => void Atomics.store(this.#held, 0, on ? 1 : 0),
+      fail: (fault) => this.#fail({ ...fault, diskFull: false }),
     });
     await this.#watch();
   }
@@ -274,10 +303,14 @@ class CrawlRun {
     const { settings, log } = this.#options;
     while (!this.#ending.signal.aborted) {
       const before = this.#census;
+      // Looked at before the census: what the last of this work adds is then in it.
+      const isAllDone = (await this.#options.settledWork?.isDone()) ?? true;
+      const admitted = this.#admissions.count();
       await this.#look();
       const census = this.#census!;
+      const isQuiet = isAllDone && this.#admissions.pending() === 0 && this.#admissions.count() === admitted;
       if (settings.maxPages !== null && census.pages >= settings.maxPages) this.end('max-pages');
-      else if (isFinished(before, census) && knownTotal(census) > 0)
+      else if (isQuiet && isFinished(before, census) && knownTotal(census) > 0)
         this.end('finished'); // one that joined may be here before the first seed
       else if (this.#leftMs() <= 0) this.end('max-duration');
       else if (this.#diskFreeBytes! < settings.diskReserveBytes) {
@@ -307,6 +340,7 @@ class CrawlRun {
     const { settings, onSnapshot } = this.#options;
     const ticker = setInterval(() => {
       void this.#look().catch(() => {}); // a store that is closed or broken has no news
+      if (this.#leftMs() <= 0) this.#cut.abort();
       onSnapshot?.(this.snapshot());
     }, LOOK_MS);
     const halted = new Promise<'halt'>((resolve) => {
@@ -321,6 +355,8 @@ class CrawlRun {
         : supervisor.finishVisits(graceMs).then(() => 'done' as const);
       if ((await Promise.race([inOrder, halted])) === 'halt') await supervisor.halt();
       else {
+        await this.#options.settledWork?.end(this.#cut.signal);
+        await this.#admissions.ended();
         await this.#look().catch(() => {});
         await supervisor.close();
       }
@@ -342,10 +378,6 @@ class CrawlRun {
     const elapsedMs = performance.now() - this.#startedAt;
     const pagesThisRun = pagesSettled(this.#board);
     const crawledMs = performance.now() - this.#crawlingSince;
-    const shares = [
-      settings.maxPages === null ? null : (census?.pages ?? 0) / settings.maxPages,
-      settings.maxDurationMs === null ? null : elapsedMs / settings.maxDurationMs,
-    ].filter((share) => share !== null);
     return {
       phase: this.#phase,
       census,
@@ -361,31 +393,7 @@ class CrawlRun {
       memoryBytes: memoryBytes(),
       diskFreeBytes: this.#diskFreeBytes,
       restarts: this.#supervisor?.restarts() ?? 0,
-      progress: shares.length > 0 ? Math.min(1, Math.max(...shares)) : null,
+      progress: progressOf(settings, { pages: census?.pages ?? 0, elapsedMs }),
     };
   }
 }
-
-/** A reason gives way to a heavier one. */
-const weightOf = (reason: EndReason): number =>
-  reason === 'halted' ? 2 : reason === 'fault' || reason === 'disk' ? 1 : 0;
-
-/** Linux gives it as a file, which cannot be opened while no descriptor is left: no reason to end a crawl. */
-const memoryBytes = (): number => {
-  try {
-    return process.memoryUsage.rss();
-  } catch {
-    return 0;
-  }
-};
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });

@@ -231,7 +231,7 @@ const run = async (store: Store): Promise<void> => {
         onFull: meter.stoppedFor,
         claim: async ({ visits }) => {
           await reach.passable(stop.signal);
-          if (stop.signal.aborted) return { visits: [], nextDueAt: null };
+          if (stop.signal.aborted || Atomics.load(start.held, 0) !== 0) return { visits: [], nextDueAt: null };
           return store.claim({
             holder: start.name,
             shards: start.shards,

@@ -47,6 +47,8 @@ export interface FetchStart extends ThreadStart {
   readonly answered: readonly string[];
   /** What to log in with: given to fetch threads alone, and only in memory. */
   readonly credentials?: SecretHeaders | null;
+  /** Shared memory: while it is not 0, nothing is claimed. */
+  readonly held: Int32Array;
 }
 
 export type ToStoreThread =

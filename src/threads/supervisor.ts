@@ -42,6 +42,8 @@ export interface FetchPlan {
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
   readonly credentials?: SecretHeaders | null;
+  /** Shared memory: while it is not 0, nothing is claimed. */
+  readonly held: Int32Array;
 }
 
 /** What the threads need of those who keep the homes (run/homes.ts). */
@@ -55,6 +57,8 @@ export interface Supervisor {
   readonly store: Store;
   readonly anchor: Anchor;
   startCrawling(plan: FetchPlan): void;
+  /** Tells the fetch threads of homes that were added. */
+  tellHomes(): void;
   /** Threads that died and were started again. */
   restarts(): number;
   /** How busy threads were since the last call. */
@@ -77,6 +81,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
     store: crew.owner.store,
     anchor: crew.owner.anchor,
     startCrawling: (plan) => crew.startCrawling(plan),
+    tellHomes: () => crew.tellHomes(),
     restarts: () => crew.restarts.total(),
     busy: () => crew.busy(),
     activities: () => [...crew.activities.values()],
@@ -216,11 +221,16 @@ class Threads {
     fetcher.worker.postMessage({ kind: 'store', port } satisfies ToFetchThread, [port]);
   }
 
+  tellHomes(): void {
+    const homes = this.#plan?.homes;
+    if (homes) this.#tellFetchers({ kind: 'homes', shared: homes.shared });
+  }
+
   /** All threads know of it before the one that asked goes on. */
   async #settleHome({ worker }: Thread, { id, from, to }: FromFetchThread & { kind: 'home' }): Promise<void> {
     const { homes } = this.#plan!;
     await (from === '' ? homes?.refresh() : homes?.move(from, to));
-    if (homes) this.#tellFetchers({ kind: 'homes', shared: homes.shared });
+    this.tellHomes();
     worker.postMessage({ kind: 'home-known', id } satisfies ToFetchThread);
   }
 

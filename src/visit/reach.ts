@@ -8,7 +8,8 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { createGate } from '../lib/gate.ts';
-import type { Exchange, Failed, FailureCause } from '../model/exchange.ts';
+import type { Exchange, Failed } from '../model/exchange.ts';
+import type { FailureCause } from '../model/failure.ts';
 import { siteOf } from '../url/site.ts';
 
 /** With fewer sites that answered, nobody can tell: a crawl of one site ends when that is gone. */

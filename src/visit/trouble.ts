@@ -3,7 +3,8 @@
  * their own, and come back.
  */
 
-import type { Exchange, FailureCause } from '../model/exchange.ts';
+import type { Exchange } from '../model/exchange.ts';
+import type { FailureCause } from '../model/failure.ts';
 import type { CarriedRobots } from '../model/long-rules.ts';
 import { isInTrouble } from '../model/robots.ts';
 import type { Destination, Settlement } from '../model/settlement.ts';

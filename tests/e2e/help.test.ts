@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { helpOf } from '../../src/cli/help.ts';
 import { VERSION } from '../../src/folder/version.ts';
-import { hasFlag, SETTINGS, SETTING_NAMES } from '../../src/model/settings.ts';
+import { hasFlag, SETTINGS, SETTING_NAMES } from '../../src/model/setting-table.ts';
 import { writeDefault } from '../../src/cli/setting-flags.ts';
 import { runBinary } from '../support/binary.ts';
 import { assertCode } from '../support/stage.ts';

@@ -4,23 +4,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { crawl, UsageError, VERSION, type CrawlOptions, type Snapshot } from '../../src/index.ts';
+import { crawl, openCrawl, UsageError, VERSION, type Snapshot } from '../../src/index.ts';
 import { archivedIn, assertArchivedOnce } from '../support/archive-check.ts';
-import { assertNoFault, DELAY_MS, onStage, plainPlan, type Stage } from '../support/stage.ts';
+import { optionsFor } from '../support/library-options.ts';
+import { assertNoFault, onStage, plainPlan } from '../support/stage.ts';
 import { until } from '../support/until.ts';
-
-const optionsFor = (stage: Stage, more: Partial<CrawlOptions> = {}): CrawlOptions => ({
-  email: 'test@example.org',
-  dir: stage.dir,
-  seeds: stage.world.seeds(),
-  connectTo: stage.served.connectTo,
-  delayMs: DELAY_MS,
-  timeoutMs: 60_000,
-  diskReserveBytes: 0,
-  fetchers: 1,
-  parsers: 1,
-  ...more,
-});
 
 test('a crawl runs to its end, tells how it is, and leaves what the binary can read', () =>
   onStage(plainPlan(6, 60, 20), async (stage) => {
@@ -62,26 +50,45 @@ test('a crawl that was stopped goes on when it is started again, with other sett
     );
   }));
 
-test('a wrong setting is refused with a UsageError before anything is made', () =>
+test('a wrong option is refused with a UsageError that names it, before anything is made', () =>
   onStage(plainPlan(1, 1), async (stage) => {
-    const wrong: Partial<CrawlOptions>[] = [
-      { email: '' },
-      { email: 'nobody' },
-      { delayMs: -1 },
-      { delayMs: Number.NaN },
-      { maxPages: 0 },
-      { keep: 'some' as 'all' },
-      { seeds: [] },
-      { seeds: ['ftp://one.example/'] },
-      { connectTo: ['nonsense'] },
-      { excludeFile: join(stage.home, 'nothing') },
-      { dir: stage.seedFile },
-      { noSuchSetting: 1 } as Partial<CrawlOptions>,
+    const wrong: readonly (readonly [Record<string, unknown>, RegExp])[] = [
+      [{ email: '' }, /^email is missing/],
+      [{ email: 'nobody' }, /^email "nobody" is not an e-mail address/],
+      [{ delayMs: -1 }, /^delayMs -1 /],
+      [{ delayMs: '5s' }, /^delayMs "5s" is not understood: give a number of milliseconds$/],
+      [{ delayMs: Number.NaN }, /^delayMs /],
+      [{ maxPages: 0 }, /^maxPages 0 /],
+      [{ keep: 'some' }, /^keep "some" /],
+      [{ keep: 'none', keepLinks: true }, /^keepLinks .* keep: 'none' .* keep: 'text'/],
+      [{ frontier: 'files' }, /^frontier: 'files' is for a crawl in Redis: give its address by store/],
+      [{ store: 5 }, /^store 5 /],
+      [{ store: 'mysql://x' }, /^store "mysql/],
+      [{ name: 'No Name' }, /^name "No Name" /],
+      [{ metrics: 'nonsense' }, /^metrics "nonsense" /],
+      [{ hooks: './nothing.ts' }, /^hooks "\.\/nothing\.ts" /],
+      [{ concurrency: 20_000, fetchers: 64 }, /lower concurrency$/],
+      [{ allowPrivateAddresses: '10.0.0.0/8' }, /^allowPrivateAddresses .*a list of networks$/],
+      [{ seeds: [] }, /^there is no good seed: give a domain, host or URL by seeds$/],
+      [{ seeds: 'one.example' }, /^seeds "one\.example" is not understood: give a list/],
+      [{ seeds: ['ftp://one.example/'] }, /by seeds$/],
+      [{ connectTo: ['nonsense'] }, /^connectTo "nonsense" /],
+      [{ nameServers: ['nonsense'] }, /^nameServers? "nonsense" /],
+      [{ excludeFile: join(stage.home, 'nothing') }, /does not exist/],
+      [{ dir: stage.seedFile }, /choose another dir$/],
+      [{ onLog: 'stdout' }, /^onLog "stdout" is not understood: give a function$/],
+      [{ noSuchSetting: 1 }, /^there is no option "noSuchSetting"$/],
     ];
-    for (const more of wrong) {
-      await assert.rejects(crawl(optionsFor(stage, more)), UsageError, JSON.stringify(more));
+    for (const [more, says] of wrong) {
+      await assert.rejects(crawl(optionsFor(stage, more)), (error) => {
+        assert.ok(error instanceof UsageError && error.name === 'UsageError', JSON.stringify(more));
+        assert.match(error.message, says);
+        assert.doesNotMatch(error.message, /--[a-z]/);
+        return true;
+      });
       assert.equal(existsSync(stage.dir), false, JSON.stringify(more));
     }
+    await assert.rejects(openCrawl(stage.dir), /^UsageError: there is no crawl in .*: start one by crawl\(/);
   }));
 
 test('bad seeds are told to whoever listens', () =>

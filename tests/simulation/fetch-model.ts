@@ -1,7 +1,8 @@
 /** One request to the model web: latency instead of sockets, exchanges as the real fetcher gives them. */
 
 import type { PageRequest } from '../../src/visit/parts.ts';
-import type { Answered, Exchange, FailureCause } from '../../src/model/exchange.ts';
+import type { Answered, Exchange } from '../../src/model/exchange.ts';
+import type { FailureCause } from '../../src/model/failure.ts';
 import type { Means } from '../../src/visit/reach.ts';
 import { mix } from '../../src/world/random.ts';
 import type { VirtualClock } from './virtual-clock.ts';

@@ -6,7 +6,7 @@ import { plural, writeBytes, writeCount } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { knownTotal, settledTotal, type Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';
-import { SETTINGS } from '../../model/settings.ts';
+import { SETTINGS } from '../../model/setting-table.ts';
 import type { Command, ExitCode } from '../command.ts';
 import type { Read } from '../flags.ts';
 import { print, printObject } from '../listing.ts';

@@ -1,6 +1,6 @@
 /** All metrics in one table: the memory of the threads, the text for Prometheus and the reference page come from it. */
 
-import { FAILURES, type FailureCause } from '../../model/exchange.ts';
+import { FAILURES, type FailureCause } from '../../model/failure.ts';
 import {
   ANSWERED_OUTCOMES,
   failedName,

@@ -2,7 +2,7 @@
 
 import type { LinkView, OpenLink, SiteView } from '../../contract/views.ts';
 import { plural, writeCount, writeDuration } from '../../lib/units.ts';
-import { FAILURES, type FailureCause } from '../../model/exchange.ts';
+import { FAILURES, type FailureCause } from '../../model/failure.ts';
 import { ANSWERED_OUTCOMES, SCOPE_REFUSALS, UNANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import type { PageRow } from '../../model/page.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
