@@ -42,7 +42,7 @@ export const openConnection = async (options: LookOptions): Promise<Connection> 
       if (!NOT_THERE.includes(codeOf((error as Error).cause))) throw error;
       throw new StoreFault(
         `PostgreSQL at ${server.where} has no crawl "${crawl}"`,
-        'look at --store and --name, or start it with "gossamer crawl"',
+        'if it was stopped before it began, "gossamer resume" begins it; otherwise look at --store and --name, or start it with "gossamer crawl"',
         error,
       );
     }

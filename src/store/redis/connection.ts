@@ -84,7 +84,7 @@ export const openConnection = async (place: LookOptions): Promise<Connection> =>
       if (shards === null)
         throw new StoreFault(
           `Redis at ${where} has no crawl "${crawl}"`,
-          'look at --store and --name, or start it with "gossamer crawl"',
+          'if it was stopped before it began, "gossamer resume" begins it; otherwise look at --store and --name, or start it with "gossamer crawl"',
         );
       return shards;
     },
