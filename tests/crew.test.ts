@@ -40,6 +40,7 @@ test('a link that the store had no room for is sent to it again when a later pag
       productToken: 'gossamer',
       bodyBytesMax: 1,
       wantsBody: () => true,
+      scopeName: 'test',
       sitemaps: false,
     },
     fetch: never,

@@ -44,6 +44,7 @@ const SNAPSHOT = {
   census: CENSUS,
   elapsedMs: 83_000,
   pagesThisRun: 400,
+  rereading: null,
   pagesPerSecond: 231.4,
   pagesPerSecondMean: 187.2,
   limit: { kind: 'politeness', words: LIMIT },

@@ -75,6 +75,7 @@ const visitSitemaps = async (listings: readonly Listing[]) => {
       productToken: 'gossamer',
       bodyBytesMax: 1,
       wantsBody: () => true,
+      scopeName: 'test',
       sitemaps: true,
     },
     fetch: async ({ url }) => answerOf(url, manual.now()),

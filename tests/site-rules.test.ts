@@ -83,8 +83,8 @@ test('a mistake in a rule is told with its place', async () => {
   );
   await refused('sites:\n  a.example:\n    maxPages: 5', /did you mean max-pages\?/);
   await refused(
-    'sites:\n  a.example:\n    delay: 5',
-    new RegExp(`${at(3, 12)}delay 5 is not understood: write a time`),
+    'sites:\n  a.example:\n    delay: soon',
+    new RegExp(`${at(3, 12)}delay "soon" is not understood: write a time`),
   );
   await refused('sites:\n  a.example:\n    delay:', /delay has no value/);
   await refused('sites:\n  a.example:\n    max-pages: 0', /line 3 column 16: max-pages 0 is not understood/);
@@ -139,7 +139,7 @@ test('rules have a ceiling, and so have aliases of aliases', async () => {
   assert.ok(Array.isArray(canonicalRules(many(SITE_RULES_MAX))));
   assert.throws(
     () => completeSettings({ email: 'me@example.org', sites: many(SITE_RULES_MAX + 1) }, 2),
-    /^Error: sites has 10001 rules, and 10000 are the most/,
+    /^UsageError: sites has 10001 rules, and 10000 are the most/,
   );
   const uses = Array.from({ length: ALIASES_MAX + 1 }, (_, i) => `  s${i}.example: *a`).join('\n');
   await refused(`sites:\n  a.example: &a { delay: 1s }\n${uses}`, /there are more than 100 aliases/);

@@ -139,6 +139,7 @@ test('what a large sitemap lists goes to the store in parts of bounded size, in 
       productToken: 'gossamer',
       bodyBytesMax: 1,
       wantsBody: () => true,
+      scopeName: 'test',
       sitemaps: true,
     },
     fetch: never,

@@ -63,6 +63,7 @@ const withSite = (story: (run: Run, requests: () => string[]) => Promise<void>):
           productToken: 'gossamer',
           bodyBytesMax: 1_000,
           wantsBody: () => true,
+          scopeName: 'test',
           sitemaps: false,
         },
         fetch: fetcher.fetch.bind(fetcher),

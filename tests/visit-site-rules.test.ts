@@ -67,6 +67,7 @@ const withSite = (site: Site, story: (scene: Scene) => Promise<void>): Promise<v
         productToken: 'gossamer',
         bodyBytesMax: 1_000,
         wantsBody: () => true,
+        scopeName: 'test',
         sitemaps: false,
         sites: compileSiteRules(site.rules),
       },

@@ -81,6 +81,7 @@ const numberRows = (snapshot: Snapshot, census: Census, settings: Settings, colu
         ...(held > 0 ? [`${writeCount(held)} held`] : []),
       ],
     ],
+    ...rereadRows(snapshot),
     [
       'sites',
       [
@@ -103,6 +104,11 @@ const numberRows = (snapshot: Snapshot, census: Census, settings: Settings, colu
     ],
   ];
 };
+
+const rereadRows = ({ rereading }: Snapshot): Row[] =>
+  rereading === null
+    ? []
+    : [['reread', [`${writeCount(rereading.done)} of ${plural(rereading.total, 'archived page')}, for a wider scope`]]];
 
 const some = (n: number, one: string): string => `${writeCount(n)} ${n === 1 ? one : `${one}s`}`;
 

@@ -44,9 +44,15 @@ export const lineOf = (snapshot: Snapshot, settings: Pick<Settings, 'maxPages' |
   return (
     `${time} ${phase}: ${writeCount(census.pages)} pages${own} (${writeRate(snapshot.pagesPerSecond)} now, ${writeRate(snapshot.pagesPerSecondMean)} mean), ` +
     `${plural(errorsOf(census), 'error')}, ${writeCount(census.waiting)} waiting, ${writeCount(census.leased)} leased, ` +
-    `${plural(census.sitesDue, 'site')} due, ${writeBytes(snapshot.memoryBytes)}${end ? `; ${end}` : ''}`
+    `${plural(census.sitesDue, 'site')} due, ${writeBytes(snapshot.memoryBytes)}${rereadWords(snapshot)}${end ? `; ${end}` : ''}`
   );
 };
+
+/** How far archived pages are read again, behind other words; empty when they are not. */
+const rereadWords = ({ rereading }: Snapshot): string =>
+  rereading === null
+    ? ''
+    : `; read again for a wider scope: ${writeCount(rereading.done)} of ${plural(rereading.total, 'archived page')}`;
 
 /** Numbers without units in their text, units in their names; pages and sites are for those who look at a terminal. */
 export const objectOf = (snapshot: Snapshot): Record<string, unknown> => {

@@ -72,7 +72,7 @@ const givenValue = (spec: RuleSpec, { name, value: given }: AnyEntry): unknown =
   if (given.kind !== 'scalar') throw wrong('with more than one value');
   const { value, text } = given;
   if (value === null && text === '') throw new UsageError(`${given.where}: ${name} has no value: ${ruleAdvice(spec)}`);
-  // As in a flag: what was written counts, so that 5 is no time and 1e3 is no count.
+  // As in a flag: what was written counts, so that 1e3 is no count.
   const isLifted = value === null && spec.kind === 'count';
   const read = spec.kind === 'switch' ? value : isLifted ? null : readRuleText(spec, text);
   if (read === undefined) throw wrong(JSON.stringify(value));

@@ -47,13 +47,17 @@ export const summaryOf = (end: RunEnd, { dir, isShared }: SummaryOptions): strin
   return lines.join('\n');
 };
 
+/** Links are held on sites that have all their pages, or because the scope refuses them now. */
+const heldWords = (sites: number): string =>
+  sites > 0 ? `on ${plural(sites, 'site')} over --max-pages-per-site, or out of scope` : 'out of scope';
+
 /** Finished is not the whole truth where links are left. */
 const notVisited = ({ reason, census }: RunEnd): string => {
   if (reason !== 'finished' || !census) return '';
   const { parked, held, sites } = census;
   return [
     ...(parked > 0 ? [`; ${plural(parked, 'link')} of ${plural(sites.parked, 'origin')} parked`] : []),
-    ...(held > 0 ? [`; ${plural(held, 'link')} of ${plural(sites.held, 'site')} held`] : []),
+    ...(held > 0 ? [`; ${plural(held, 'link')} held, ${heldWords(sites.held)}`] : []),
   ].join('');
 };
 
@@ -95,7 +99,7 @@ const tableOf = (census: Census, { dir, isShared }: SummaryOptions): string[] =>
     `  ${'waiting'.padEnd(width)}${writeCount(census.waiting).padStart(12)}`,
     `  ${'leased'.padEnd(width)}${writeCount(census.leased).padStart(12)}`,
     `  ${'parked'.padEnd(width)}${writeCount(census.parked).padStart(12)}${census.sites.parked > 0 ? `  of ${plural(census.sites.parked, 'origin')} that could not be reached` : ''}`,
-    `  ${'held'.padEnd(width)}${writeCount(census.held).padStart(12)}${census.sites.held > 0 ? `  on ${plural(census.sites.held, 'site')} over --max-pages-per-site` : ''}`,
+    `  ${'held'.padEnd(width)}${writeCount(census.held).padStart(12)}${census.held > 0 ? `  ${heldWords(census.sites.held)}` : ''}`,
     ...(census.forgotten > 0
       ? [
           `  ${'forgotten'.padEnd(width)}${writeCount(census.forgotten).padStart(12)}  ${census.forgotten === 1 ? 'time' : 'times'} a link was over --max-waiting-per-site`,

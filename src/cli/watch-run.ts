@@ -3,7 +3,8 @@
 import { plural } from '../lib/units.ts';
 import { logPathOf } from '../folder/log-path.ts';
 import type { OpenCrawl } from '../run/open.ts';
-import { startRun, type Run } from '../run/run.ts';
+import { startRun } from '../run/run.ts';
+import type { Run } from '../run/run-options.ts';
 import type { EndReason } from '../run/run-end.ts';
 import { visibleJson, visibleLines } from '../lib/visible.ts';
 import { LEVELS, openLog, type Level } from '../observe/log.ts';

@@ -118,6 +118,8 @@ export type Change = Order | Upkeep;
 export type Order =
   /** Parked queues are claimed again, from now on, with no failures. */
   | { readonly kind: 'retry-parked' }
+  /** Queues of links that were not wanted wait again, but for those that this scope refused (url/origin-queue.ts). */
+  | { readonly kind: 'release-refused'; readonly scope: string }
   /** Held sites that have fewer pages than their budget wait again. */
   | { readonly kind: 'release-held'; readonly sitePagesMax: SitePagesMax };
 

@@ -52,6 +52,8 @@ export interface Identity {
   readonly unnoted?: true;
   /** It ran with credentials at some time; which they were is written nowhere. */
   readonly credentialed?: true;
+  /** Set while archived pages are still to be read again, because the scope of the crawl became wider. */
+  readonly widened?: true;
   /** Where it was moved from, as long as something is left to be put away there. */
   readonly movedFrom?: { readonly store: string; readonly name: string; readonly shards: number };
 }

@@ -159,8 +159,11 @@ export const takeSeeds = async ({ dir, source, where, say }: TakeParts): Promise
 
 const noGoodSeed = ({ files }: SeedSource): UsageError => {
   const named = files.map((file) => (file === STANDARD_INPUT ? nameOf(file) : `"${file}"`));
-  const where = named.length === 0 ? 'among those given' : `in ${named.join(' or ')}`;
-  return new UsageError(`there is no good seed ${where}: give a domain, host or URL a line, or --url`);
+  return new UsageError(
+    named.length === 0
+      ? 'there is no good seed among those given: give a domain, host or URL'
+      : `there is no good seed in ${named.join(' or ')}: give a domain, host or URL a line, or --url`,
+  );
 };
 
 /**

@@ -15,7 +15,7 @@ export interface Census {
   readonly forgotten: number;
   /** Settled links that a server answered: what `--max-pages` counts. */
   readonly pages: number;
-  /** `parked`: origins, each a queue of its own. */
+  /** `parked`: origins, each a queue of its own. `held`: sites that have all their pages; other links are held, too. */
   readonly sites: { readonly known: number; readonly parked: number; readonly held: number };
   /** Sites that may be visited now, counted up to SITES_DUE_COUNTED_MAX. */
   readonly sitesDue: number;

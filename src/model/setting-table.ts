@@ -71,21 +71,21 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     value: SCOPE_KINDS.join('|'),
     fallback: 'any',
     choices: SCOPE_KINDS,
-    says: 'how far from a seed: its page, all below its folder, its host, its site, or anywhere',
+    says: 'around a seed, or anywhere',
   },
   include: {
     flag: 'include',
     kind: 'texts',
     value: 'PATTERN',
     fallback: [],
-    says: 'follow only links that match one: a site, a glob such as */docs/*, or a /regexp/; repeatable',
+    says: 'follow only such links: a site, a glob or a /regexp/',
   },
   exclude: {
     flag: 'exclude',
     kind: 'texts',
     value: 'PATTERN',
     fallback: [],
-    says: 'never follow links that match: a site, a glob or a /regexp/; repeatable',
+    says: 'never follow such links: a site, a glob or a /regexp/',
   },
   maxPages: {
     flag: 'max-pages',
@@ -292,7 +292,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
     kind: 'text',
     value: 'WHERE',
     fallback: 'sqlite',
-    says: 'where links wait: sqlite (in the directory), redis://HOST or postgres://HOST/DB',
+    says: 'sqlite, redis://HOST or postgres://HOST/DB',
   },
   name: {
     flag: 'name',

@@ -34,7 +34,7 @@ export interface Settlement {
   readonly to?: Destination;
 }
 
-/** From a site's queue to that of an origin in trouble, or from there back. */
+/** From a site's queue to one beside it (url/origin-queue.ts), or from there back. */
 export interface Destination {
   /** The name of the queue; it is made if it is not there. */
   readonly queue: string;
@@ -43,5 +43,7 @@ export interface Destination {
   /** What a queue begins with that is made now; one that is there takes it over only if `isNews`. */
   readonly pace: Pace;
   readonly parked: boolean;
+  /** The queue is one of links that are not wanted for now. */
+  readonly held?: boolean;
   readonly isNews: boolean;
 }

@@ -67,7 +67,7 @@ export const RULE_VALUE_NAMES = Object.keys(RULE_VALUES) as RuleValueName[];
 export const ruleAdvice = ({ kind, choices }: RuleSpec): string => {
   switch (kind) {
     case 'duration':
-      return 'write a time with its unit, such as 500ms, 90s, 10m or 24h';
+      return 'write a time, in seconds or with its unit, such as 2, 500ms, 10m or 24h';
     case 'count':
       return 'write a whole number, or none';
     case 'switch':

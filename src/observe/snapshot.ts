@@ -26,6 +26,8 @@ export interface Snapshot extends Readings {
   readonly activity: Activity | null;
   /** The time after which a visit sends no more requests. */
   readonly visitRequestsMsMax: number;
+  /** How far archived pages are read again for links that a wider scope takes; null when they are not. */
+  readonly rereading: { readonly done: number; readonly total: number } | null;
   readonly seedsLoaded: number;
   readonly memoryBytes: number;
   /** Free space on the disk of the crawl; null until it was looked at. */

@@ -1,6 +1,5 @@
 /** Why was this URL not crawled, or when will it be? */
 
-import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import type { LinkView } from '../contract/views.ts';
 import type { Link } from '../model/link.ts';
 import { SCOPE_REFUSALS, type ScopeRefusal } from '../model/outcome.ts';
@@ -9,7 +8,8 @@ import type { PageRow } from '../model/page.ts';
 import { isInTrouble } from '../model/robots.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
-import { originQueue } from '../url/origin-queue.ts';
+import { scopeName } from '../folder/scope-name.ts';
+import { originQueue, refusedQueue } from '../url/origin-queue.ts';
 import { robotsIgnoredFor } from '../url/site-rules.ts';
 import { siteOf } from '../url/site.ts';
 import { lastFailure } from './all-pages.ts';
@@ -73,7 +73,7 @@ const impossible = (url: string, refusal: ScopeRefusal): Explanation => ({
   state: 'unknown',
   view: null,
   robots: null,
-  scope: { refusal, says: SCOPE_REFUSALS[refusal] },
+  scope: { refusal, says: SCOPE_REFUSALS[refusal], widen: null },
   visitAt: null,
   notes: [],
   advice: [],
@@ -83,7 +83,7 @@ const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Pro
   const { crawl, now } = parts;
   const { origin } = address;
   const site = siteOf(address.host);
-  const view = await viewOf(crawl, address, site);
+  const view = await viewOf(parts, address, site);
   const scope = await scopeNow({ ...parts, address, link: view.open?.link ?? asFound(address, site, view.page) });
   const [known = null] = await crawl.robots([origin]);
   const isIgnored = robotsIgnoredFor(parts.settings.sites, address.host) !== null;
@@ -109,12 +109,19 @@ const lookUp = async ({ url: _, ...parts }: ExplainParts, address: Address): Pro
   return { ...looked, reason: await reasonOf(looked, record?.verdict === 'too-large') };
 };
 
-/** A link waits in the queue of its site, or in that of its origin while that is in trouble. */
-const viewOf = async (crawl: StoredCrawl, { url, origin }: Address, site: string): Promise<LinkView> => {
+/** A link waits in the queue of its site, in that of its origin in trouble, or in that of links not wanted for now. */
+const viewOf = async (
+  { crawl, dir, settings }: Pick<ExplainParts, 'crawl' | 'dir' | 'settings'>,
+  { url, origin }: Address,
+  site: string,
+): Promise<LinkView> => {
   const view = await crawl.link(url, site);
   if (view.state !== 'unknown') return view;
-  const aside = await crawl.link(url, originQueue(site, origin));
-  return aside.state === 'unknown' ? view : aside;
+  for (const queue of [originQueue(site, origin), refusedQueue(site, scopeName(dir, settings))]) {
+    const aside = await crawl.link(url, queue);
+    if (aside.state !== 'unknown') return aside;
+  }
+  return view;
 };
 
 /** A link that is not known has no depth: it is judged as one that a seed's page has. */

@@ -1,7 +1,7 @@
 /** Makes a crawl's directory, or opens it again; everything is checked before anything is changed. */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { readConnectTo } from '../fetch/connect-to.ts';
@@ -35,6 +35,7 @@ import { checkLogFile } from '../folder/log-path.ts';
 import { lockCrawl, type Lock } from '../folder/lock.ts';
 import { checkOwner } from '../folder/owner.ts';
 import { checkUserAgent } from './user-agent.ts';
+import { isWider } from './wider.ts';
 import { finishMove } from '../folder/finish-move.ts';
 import { announce, checkNameIsFree, identityIn, takeScope } from '../folder/notes.ts';
 import { crawlNameOf, knownStore, newStore, storePlace } from '../folder/store-place.ts';
@@ -164,8 +165,10 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
     await checkListen(settings.metrics); // with the lock: the port of a crawl that runs is taken by itself
     // First: where there is no good one nothing is changed.
     if (more) await takeSeeds({ dir, source: seeds, where: 'behind', say: request.say });
+    const isWide = isWider(former.settings, settings) || isLess(dir, excluded) || (more && hasHomes(settings));
     if (excluded !== null) writeExcluded(dir, excluded);
-    const identity = marked(dir, writeIdentity(dir, settings, former), credentials);
+    const known = isWide ? { ...former, widened: true as const } : former;
+    const identity = marked(dir, writeIdentity(dir, settings, known), credentials);
     tellMissing(identity, credentials, request.say);
     const store = storePlace(dir, identity, url);
     if (isShared(url)) await announce({ ...store, say: request.say }, identity, dir);
@@ -186,6 +189,20 @@ const tellMissing = ({ credentialed }: Identity, credentials: SecretHeaders | nu
     'the crawl was run with credentials, and none are given now: its pages are fetched without; --credentials FILE gives them',
   );
 };
+
+/** Whether the exclude file that is given lacks a name of the one that is there. */
+const isLess = (dir: string, excluded: string | null): boolean => {
+  const path = join(dir, FILES.excluded);
+  if (excluded === null || !existsSync(path)) return false;
+  const kept = new Set(excluded.split('\n'));
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .some((name) => !kept.has(name));
+};
+
+/** Where more seeds mean that more links are wanted. */
+const hasHomes = ({ scope, sites }: Settings): boolean =>
+  scope !== 'any' || sites.some((rule) => rule.scope !== undefined);
 
 const checkName = (former: Identity, name: string | undefined): void => {
   if (name === undefined || name === former.settings.name) return;

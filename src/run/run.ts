@@ -2,17 +2,13 @@
 
 import { join } from 'node:path';
 import { pause } from '../lib/pause.ts';
-import type { SettledWork } from '../contract/settled-work.ts';
 import type { Admitted, Store } from '../contract/store.ts';
 import { isFinished } from '../visit/finished.ts';
-import type { SecretHeaders } from '../model/credentials.ts';
 import { sitePagesMaxOf } from '../model/site-budget.ts';
 import { knownTotal, type Census } from '../model/census.ts';
 import type { Link } from '../model/link.ts';
-import type { Settings } from '../model/settings.ts';
 import { leftoversIn, packAll } from '../ledger/files.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
-import type { Log } from '../observe/log.ts';
 import { pagesSettled, readingsOf } from '../observe/readings.ts';
 import { memoryBytes } from '../observe/memory.ts';
 import { joinActivities } from '../observe/activity.ts';
@@ -20,19 +16,21 @@ import { createRateMeter, progressOf, type Phase, type Snapshot } from '../obser
 import { createBoard } from '../observe/metrics/board.ts';
 import { serveMetrics, type MetricsServer } from '../observe/metrics/serve.ts';
 import { toFault, type Fault } from '../threads/fault.ts';
-import type { StorePlace } from '../store/options.ts';
-import { startSupervisor, type Supervisor, type SupervisorOptions } from '../threads/supervisor.ts';
+import { startSupervisor, type Supervisor } from '../threads/supervisor.ts';
 import { visitRequestsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from '../folder/ceilings.ts';
 import { createAdmissions } from './admissions.ts';
 import { answeredBefore } from './answered-before.ts';
 import { lookBeside } from './look-beside.ts';
+import { rereadIfDue, type Rereading } from './reread.ts';
+import { scopeName } from '../folder/scope-name.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
-import { addSeeds, excludedSites, homesOfLines, loadSeeds } from '../folder/seeds.ts';
-import { UsageError } from '../model/read-settings.ts';
+import { excludedSites, loadSeeds } from '../folder/seeds.ts';
+import { addMore } from './add-more.ts';
 import { openHomeKeeper, type HomeKeeper } from './homes.ts';
 import { parkedSeeds, type ParkedSeeds } from './parked-seeds.ts';
 import { createSpeed, type Speed } from './speed.ts';
+import type { Run, RunOptions } from './run-options.ts';
 import { DRAINED, weightOf, type EndReason, type RunEnd } from './run-end.ts';
 import { productTokenOf, userAgentOf } from './user-agent.ts';
 import { VERSION } from '../folder/version.ts';
@@ -41,48 +39,6 @@ import { VERSION } from '../folder/version.ts';
 const LOOK_MS = 250;
 /** What visits under way get to end when --max-duration is over; then they are cut off, and their links wait again. */
 const OVERTIME_MS = 500;
-
-export interface RunOptions {
-  readonly dir: string;
-  readonly settings: Settings;
-  readonly store: StorePlace;
-  /** Set for one that joined a crawl. */
-  readonly member?: string | undefined;
-  readonly log: Log;
-  readonly retryParked?: boolean;
-  /** What to log in with; in memory alone. */
-  readonly credentials?: SecretHeaders | null;
-  /** A line in the log for every visit. */
-  readonly logPages?: boolean;
-  readonly onSnapshot?: (snapshot: Snapshot) => void;
-  /** Snapshots tell of the last pages and sites, too. */
-  readonly watched?: boolean;
-  /** Told where --metrics is served. */
-  readonly onMetrics?: (url: string) => void;
-  readonly entries?: SupervisorOptions['entries'];
-  /** What is done with settled pages before the run ends. */
-  readonly settledWork?: SettledWork | undefined;
-}
-
-export interface Run {
-  readonly ended: Promise<RunEnd>;
-  snapshot(): Snapshot;
-  /** All metrics, in the text format of Prometheus. */
-  metrics(): string;
-  /** No new visits; those under way end. */
-  stop(): void;
-  /** At once; nothing that is settled is lost, and what is not is fetched again. */
-  halt(): void;
-  /**
-   * Takes links in beside those that pages bring; what resolves is in the store. They are asked for when the seeds are
-   * loaded.
-   */
-  admit(links: () => readonly Link[]): Promise<Admitted>;
-  /** Adds seeds; rejects with a UsageError when one is bad, and has then changed nothing. */
-  add(seeds: readonly string[]): Promise<Admitted>;
-  /** Whether no more visits are begun. */
-  isEnding(): boolean;
-}
 
 export const startRun = (options: RunOptions): Run => {
   const run = new CrawlRun(options);
@@ -121,6 +77,8 @@ class CrawlRun {
   #crawlingSince = this.#startedAt;
   #packing: Promise<void> = Promise.resolve();
   #homes: HomeKeeper | null = null;
+  #rereading: Rereading | null = null;
+  readonly #scopeName: string;
   /** Not 0 while the work on settled pages lags: fetch threads then claim nothing. */
   readonly #held = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   /** The rest of the work on settled pages is left to the next run. */
@@ -130,6 +88,7 @@ class CrawlRun {
 
   constructor(options: RunOptions) {
     this.#options = options;
+    this.#scopeName = scopeName(options.dir, options.settings);
     this.#speed = createSpeed(this.#board, options.settings);
     this.#metrics = openMetrics({
       board: this.#board,
@@ -164,18 +123,8 @@ class CrawlRun {
   }
 
   add(seeds: readonly string[]): Promise<Admitted> {
-    const { dir, settings } = this.#options;
-    return this.#admissions.note(
-      this.#loaded.promise.then(async (store) => {
-        const homes = homesOfLines(seeds.join('\n'), settings);
-        if (homes.length > 0 && !this.#homes)
-          throw new UsageError('a crawl that follows every link takes no seed with a scope of its own while it runs');
-        const links = addSeeds(dir, seeds);
-        await this.#homes?.add(homes);
-        this.#supervisor!.tellHomes();
-        return store.admit(links, settings.maxWaitingPerSite);
-      }),
-    );
+    const parts = { ...this.#options, homes: this.#homes, tellHomes: () => this.#supervisor!.tellHomes() };
+    return this.#admissions.note(this.#loaded.promise.then((store) => addMore({ ...parts, store }, seeds)));
   }
 
   async run(): Promise<RunEnd> {
@@ -256,6 +205,7 @@ class CrawlRun {
     const { store } = this.#supervisor;
     await store.steer([
       { kind: 'release-held', sitePagesMax: sitePagesMaxOf(settings) },
+      { kind: 'release-refused', scope: this.#scopeName },
       ...(this.#options.retryParked ? [{ kind: 'retry-parked' } as const] : []),
     ]);
     this.#census = await store.census();
@@ -285,10 +235,18 @@ class CrawlRun {
     supervisor.startCrawling({
       homes: this.#homes,
       excluded: excluded?.shared ?? null,
+      scopeName: this.#scopeName,
       answered,
       credentials: this.#options.credentials ?? null,
       held: this.#held,
     });
+    const rereading = {
+      ...this.#options,
+      store: supervisor.store,
+      place: this.#options.store,
+      stop: this.#ending.signal,
+    };
+    void this.#admissions.note(rereadIfDue(rereading, (now) => (this.#rereading = now)));
     this.#options.settledWork?.begin({
       store: supervisor.store,
       marks: this.#census!.marks,
@@ -389,6 +347,7 @@ class CrawlRun {
       pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
       ...readingsOf(this.#board),
       visitRequestsMsMax: visitRequestsMsMax(settings),
+      rereading: this.#rereading,
       seedsLoaded: this.#seedsLoaded,
       memoryBytes: memoryBytes(),
       diskFreeBytes: this.#diskFreeBytes,

@@ -5,7 +5,7 @@ import type { Settings } from '../model/settings.ts';
 import { limitOf, type Limit } from '../observe/limit.ts';
 import { keepSamples, loadOf, sampleOf, type Busy, type LoadSample } from '../observe/load.ts';
 import type { Board } from '../observe/metrics/board.ts';
-import { originOfQueue } from '../url/origin-queue.ts';
+import { nameOfQueue } from '../url/origin-queue.ts';
 
 export interface Speed {
   look(census: Census, busy: Busy): void;
@@ -25,7 +25,7 @@ export const createSpeed = (board: Board, settings: Settings): Speed => {
       if (!last || samples.length < 2) return null;
       const { next, sites, now } = last;
       const nextSite = next && {
-        name: originOfQueue(next.site) || next.site,
+        name: nameOfQueue(next.site),
         inMs: next.dueAt - now,
         failures: next.failures,
       };

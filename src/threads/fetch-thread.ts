@@ -167,6 +167,7 @@ const crewOn = (store: Store): Crew =>
       productToken: start.productToken,
       bodyBytesMax: settings.bodyBytesMax,
       wantsBody: (contentType, url) => types.wants(essence(contentType), endingOf(url)),
+      scopeName: start.scopeName,
       sitemaps: settings.sitemaps,
       sites,
     },

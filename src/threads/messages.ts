@@ -43,6 +43,8 @@ export interface FetchStart extends ThreadStart {
   /** Where the seeds are at home; null when everything linked is wanted. */
   readonly homes: SharedHomes | null;
   readonly excluded: SharedFingerprints | null;
+  /** The name of the scope that these make. */
+  readonly scopeName: string;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
   /** What to log in with: given to fetch threads alone, and only in memory. */

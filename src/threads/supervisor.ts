@@ -39,6 +39,7 @@ export interface FetchPlan {
   /** Where the seeds are at home; null when everything linked is wanted. */
   readonly homes: CrawlHomes | null;
   readonly excluded: SharedFingerprints | null;
+  readonly scopeName: string;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
   readonly credentials?: SecretHeaders | null;

@@ -54,6 +54,8 @@ export interface VisitRules {
   readonly bodyBytesMax: number;
   /** Whether a body with this Content-Type, from this URL, is downloaded and archived. */
   readonly wantsBody: (contentType: string, url: string) => boolean;
+  /** The name of the scope: links that it refuses are kept under it (folder/scope-name.ts). */
+  readonly scopeName: string;
   /** Whether sitemaps are read. */
   readonly sitemaps: boolean;
   /** What differs by site. */

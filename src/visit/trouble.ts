@@ -9,7 +9,7 @@ import type { CarriedRobots } from '../model/long-rules.ts';
 import { isInTrouble } from '../model/robots.ts';
 import type { Destination, Settlement } from '../model/settlement.ts';
 import type { Pace, Visit } from '../model/visit.ts';
-import { originQueue, siteOfQueue } from '../url/origin-queue.ts';
+import { isRefusedQueue, originQueue, siteOfQueue } from '../url/origin-queue.ts';
 
 /** No name, no connection: what failed is the origin, not the page that was asked for. */
 const OF_ORIGIN: ReadonlySet<FailureCause> = new Set(['no-name', 'dns', 'refused', 'connect-timeout', 'tls']);
@@ -62,7 +62,9 @@ export const settleAside = (visit: Visit, lookAgainMs: number): Settlement => {
     parked: false,
     isNews: false,
   });
-  if (robots === null || !isInTrouble(robots)) return { ...rest({ dueAt: claimedAt, failures: 0 }), to: toSite(false) };
+  // Of links that were not wanted: whether they are now is seen when their turn comes.
+  if (isRefusedQueue(queue) || robots === null || !isInTrouble(robots))
+    return { ...rest({ dueAt: claimedAt, failures: 0 }), to: toSite(false) };
   // Without failures of its own, a person has asked to try again.
   const isRetried = robots.verdict === 'parked' && pace.failures === 0;
   if (robots.verdict === 'parked' && !isRetried) return rest({}, true);

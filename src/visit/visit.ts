@@ -30,7 +30,7 @@ import { untilDeadline } from './deadline.ts';
 import { robotsEvent, troubleEvent } from './pace-event.ts';
 import { answeredPage, outcomeOf } from './page.ts';
 import type { Parsed, VisitParts } from './parts.ts';
-import { refusalOf } from './wanted.ts';
+import { refusalOf, refusedFor } from './wanted.ts';
 import { isUnreachable, requestRobots } from './robots-request.ts';
 import { bodyBytesMaxOf, isWanted, namedSitemaps, routed } from './sitemaps.ts';
 import { asideOf, hasNoAddress, isOfOrigin, settleAside, waits } from './trouble.ts';
@@ -116,7 +116,7 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
   const address = canonicalize(link.url);
   if (typeof address === 'string') return unvisited(parts, state, address);
   const refusal = await refusalOf(parts, link, address);
-  if (refusal) return unvisited(parts, state, refusal);
+  if (refusal) return refusedFor(state.visit, refusal, parts.rules.scopeName) ?? unvisited(parts, state, refusal);
 
   const known = state.robots;
   if (known && waits(known, state.visit.claimedAt))

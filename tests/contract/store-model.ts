@@ -12,7 +12,7 @@ import { digestOf, withoutLongRules, withRules } from '../../src/model/long-rule
 import type { RobotsRecord } from '../../src/model/robots.ts';
 import type { Destination, Settlement } from '../../src/model/settlement.ts';
 import type { Pace, Visit } from '../../src/model/visit.ts';
-import { isOriginQueue } from '../../src/url/origin-queue.ts';
+import { isOriginQueue, isRefusedQueue } from '../../src/url/origin-queue.ts';
 import { shardOf } from '../../src/url/shard.ts';
 
 export interface ModelSite {
@@ -215,7 +215,7 @@ const followMove = (model: Model, to: Destination, { link, tries }: ModelSite['q
   if (!known || to.isNews) {
     queue.pace = to.pace;
     // One that is under visit is told by the end of that visit.
-    if (!queue.lease) queue.setAside = to.parked ? 'parked' : null;
+    if (!queue.lease) queue.setAside = to.parked ? 'parked' : to.held ? 'held' : null;
   }
   const moved = { link: { ...link, site: to.queue }, tries };
   if (to.first) queue.queue.unshift(moved);
@@ -246,7 +246,10 @@ export const followChange = (model: Model, change: Change, now: number): void =>
       site.setAside = null;
       site.pace = { ...site.pace, dueAt: Math.max(now, site.pace.dueAt), failures: 0 };
     }
-    if (change.kind === 'release-held' && site.setAside === 'held') {
+    if (change.kind === 'release-refused' && site.setAside === 'held' && isRefusedQueue(site.name)) {
+      if (!site.name.endsWith(` !${change.scope}`)) site.setAside = null;
+    }
+    if (change.kind === 'release-held' && site.setAside === 'held' && !isOriginQueue(site.name)) {
       if (site.pages < (pagesMaxOf(change.sitePagesMax, site.name) ?? Infinity)) site.setAside = null;
     }
   }
@@ -279,7 +282,11 @@ export const checkCounts = (model: Model, census: Census): void => {
       parked: links(inState('parked')),
       held: links(inState('held')),
       pages: pagesOf(model),
-      sites: { known: sitesKnown(model), parked: inState('parked').length, held: inState('held').length },
+      sites: {
+        known: sitesKnown(model),
+        parked: inState('parked').length,
+        held: inState('held').filter((site) => !isOriginQueue(site.name)).length,
+      },
       settled: byOutcome,
       forgotten: model.forgotten,
       archivedBytes: model.archivedBytes,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Destination } from '../../src/model/settlement.ts';
 import type { Visit } from '../../src/model/visit.ts';
-import { originQueue } from '../../src/url/origin-queue.ts';
+import { originQueue, refusedQueue } from '../../src/url/origin-queue.ts';
 import { shardOf } from '../../src/url/shard.ts';
 import {
   ask,
@@ -115,6 +115,34 @@ export const moveContract = (it: Behaviour): void => {
     clock.advance(DELAY_MS);
     const visit = (await claimBySite(store)).get(QUEUE);
     assert.deepEqual([visit?.link.url, visit?.pace.failures], ['https://a.example/1', 0]);
+  });
+
+  it('links that a scope refused are held until another scope is asked for, and no budget brings them back', async (scene) => {
+    const { store, clock } = scene;
+    const refused = (scope: string) => ({ queue: refusedQueue(SITE, scope), held: true, isNews: true });
+    await store.admit(linksOf(SITE, 4));
+    for (const scope of ['0a', '0a', '0b']) {
+      await store.settle([aside(await claimOne(store), refused(scope))]);
+      clock.advance(DELAY_MS);
+    }
+    const held = await store.census();
+    assert.deepEqual([held.waiting, held.held, held.sites], [1, 3, { known: 1, parked: 0, held: 0 }]);
+    clock.advance(1_000_000);
+    await store.steer([{ kind: 'release-held', sitePagesMax: { all: null } }, { kind: 'retry-parked' }]);
+    assert.deepEqual([...(await claimBySite(store)).keys()], [SITE]);
+    await store.steer([
+      { kind: 'free', holder: null, counted: false },
+      { kind: 'release-refused', scope: '0b' },
+    ]);
+    const census = await store.census();
+    assert.deepEqual([census.waiting, census.held, census.sites.held], [3, 1, 0]);
+    clock.advance(1_000_000);
+    const visit = (await claimBySite(store)).get(refusedQueue(SITE, '0a'))!;
+    assert.equal(visit.link.url, 'https://a.example/1');
+    // One that is still not wanted is held under the scope of now, while others of its queue are on their way.
+    await store.settle([back(visit)]);
+    const left = await store.census();
+    assert.deepEqual([left.waiting, left.leased, left.held], [2, 1, 1]);
   });
 
   it('news changes a queue that is there: when it is due, and whether it is parked', async ({ store, clock }) => {

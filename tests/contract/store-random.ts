@@ -11,7 +11,7 @@ import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
 import { isArchived } from '../../src/model/page.ts';
 import type { Settlement } from '../../src/model/settlement.ts';
 import type { Visit } from '../../src/model/visit.ts';
-import { isOriginQueue, originQueue, siteOfQueue } from '../../src/url/origin-queue.ts';
+import { isOriginQueue, originQueue, refusedQueue, siteOfQueue } from '../../src/url/origin-queue.ts';
 import {
   checkCensus,
   createModel,
@@ -213,18 +213,25 @@ const settlementFor = (run: RandomRun, visit: Visit): Settlement => {
   });
 };
 
+/** Scopes that refused links. */
+const SCOPES = ['0a', '0b'];
+
 const movingFor = ({ scene: { clock }, dice }: RandomRun, visit: Visit): Settlement => {
   const isBack = isOriginQueue(visit.site);
+  const held = !isBack && dice.below(3) === 0;
   const queue = isBack
     ? siteOfQueue(visit.site)
-    : originQueue(visit.site, dice.oneOf([`https://${visit.site}`, `http://old.${visit.site}`]));
-  const parked = !isBack && dice.below(3) === 0;
+    : held
+      ? refusedQueue(visit.site, dice.oneOf(SCOPES))
+      : originQueue(visit.site, dice.oneOf([`https://${visit.site}`, `http://old.${visit.site}`]));
+  const parked = !isBack && !held && dice.below(3) === 0;
   const to = {
     queue,
     first: dice.below(2) === 0,
     pace: paceAfter(visit, { dueAt: clock.now() + (parked ? 0 : dice.below(6_000)), delayMs: RUN_DELAY_MS }),
     parked,
-    isNews: !isBack && dice.below(2) === 0,
+    held,
+    isNews: held || (!isBack && dice.below(2) === 0),
   };
   const pace = paceAfter(visit, { dueAt: clock.now() + dice.below(3_000), delayMs: RUN_DELAY_MS, failures: 1 });
   return settlementOf(visit, { fate: 'returned', page: null, pace, ...(isBack && dice.below(4) === 0 ? {} : { to }) });
@@ -235,6 +242,7 @@ const steerOnce = async ({ scene: { store, clock }, model, dice, ended }: Random
     { kind: 'free', holder: dice.oneOf([...HOLDERS, null]), counted: dice.below(3) > 0 },
     { kind: 'retry-parked' },
     { kind: 'release-held', sitePagesMax: { all: dice.oneOf([null, 20, 40]), sites: budgetsOf(dice) } },
+    { kind: 'release-refused', scope: dice.oneOf(SCOPES) },
     { kind: 'mark', name: dice.oneOf(['seeds', 'other']), value: dice.below(1_000) },
   ];
   const given = changes.filter(() => dice.below(3) === 0);
@@ -265,6 +273,7 @@ const finish = async (run: RandomRun): Promise<void> => {
     { kind: 'free', holder: null, counted: false },
     { kind: 'retry-parked' },
     { kind: 'release-held', sitePagesMax: { all: null } },
+    { kind: 'release-refused', scope: 'none' },
   ];
   await store.steer(changes);
   for (const change of changes) followChange(model, change, clock.now());

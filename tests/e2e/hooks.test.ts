@@ -355,7 +355,7 @@ test('a module that cannot be used gets one sentence, and nothing is made', () =
         (error) => {
           assert.ok(error instanceof UsageError);
           assert.match(error.message, says);
-          assert.ok(error.message.startsWith(`--hooks "${hooks}" `));
+          assert.ok(error.message.startsWith(`hooks "${hooks}" `));
           assert.equal(existsSync(stage.dir), false, hooks);
           return true;
         },

@@ -188,3 +188,65 @@ test('members of a shared crawl learn from each other where seeds are at home', 
     await redis.remove();
   }
 });
+
+test('a wider scope on resume takes effect: pages that were archived are read again', async () => {
+  const { dir, ran } = await crawl('--url', 'http://www.a.test/guide/one', '--scope', 'path', '--max-depth', '1');
+  assertCode(ran, 0);
+  const explained = await runBinary(['explain', dir, 'http://docs.a.test/']);
+  assert.match(explained.stdout, /gossamer resume \S+ --scope site/);
+  asked = [];
+  const wider = await runBinary(['resume', dir, '--scope', 'site']);
+  assertCode(wider, 0);
+  assert.deepEqual(
+    asked.toSorted(),
+    PAGES.filter((page) => page.includes('a.test/') && !page.startsWith('www.a.test/guide/')).toSorted(),
+  );
+  asked = [];
+  assertCode(await runBinary(['resume', dir]), 0);
+  assert.deepEqual(asked, [], 'once');
+  assertCode(await runBinary(['resume', dir, '--scope', 'any', '--exclude', '/guide/$/']), 0);
+  assert.deepEqual(asked, ['b.test/']);
+  asked = [];
+  assertCode(await runBinary(['resume', dir, '--exclude', 'none']), 0);
+  assert.deepEqual(asked, ['b.test/guide/']);
+});
+
+test('links that wait when a scope becomes narrower are held, and come back when it is wider again', async () => {
+  const { dir, ran } = await crawl('--url', 'http://www.a.test/', '--max-pages', '1');
+  assertCode(ran, 0);
+  const found = PAGES.length - 1;
+  const status = async (): Promise<{ waiting: number; held: number; pages: number }> =>
+    JSON.parse((await runBinary(['status', dir, '--json'])).stdout);
+  assert.equal((await status()).waiting, found);
+  assertCode(await runBinary(['resume', dir, '--max-pages', 'none', '--scope', 'page', '--exclude', 'b.test']), 0);
+  const { waiting, held, pages } = await status();
+  assert.deepEqual([waiting, held, pages], [0, found, 1]);
+  const why = await runBinary(['explain', dir, 'http://docs.a.test/']);
+  assert.match(why.stdout, /--scope is page/);
+  assertCode(await runBinary(['verify', dir]), 0);
+  asked = [];
+  assertCode(await runBinary(['resume', dir, '--scope', 'site']), 0);
+  assert.deepEqual(
+    asked.toSorted(),
+    PAGES.filter((page) => page.includes('a.test/') && page !== 'www.a.test/').toSorted(),
+  );
+  assert.equal((await status()).held, 2, 'those of b.test are still excluded');
+  asked = [];
+  assertCode(await runBinary(['resume', dir, '--scope', 'any', '--exclude', 'none']), 0);
+  assert.deepEqual(asked.toSorted(), ['b.test/', 'b.test/guide/']);
+  assert.equal((await status()).held, 0);
+});
+
+test('a deeper crawl goes on from the pages that it has, and says what it cannot read again', async () => {
+  const { dir, ran } = await crawl('--url', 'http://www.a.test/', '--max-depth', '0');
+  assertCode(ran, 0);
+  asked = [];
+  assertCode(await runBinary(['resume', dir, '--max-depth', '1']), 0);
+  assert.deepEqual(asked.toSorted(), PAGES.filter((page) => page !== 'www.a.test/').toSorted());
+  const bare = await crawl('--url', 'http://www.a.test/', '--max-depth', '0', '--keep', 'text');
+  asked = [];
+  const told = await runBinary(['resume', bare.dir, '--max-depth', '1']);
+  assertCode(told, 0);
+  assert.match(told.stderr, /1 page was archived without its HTML: links in it cannot be found again/);
+  assert.deepEqual(asked, []);
+});

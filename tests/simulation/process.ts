@@ -217,6 +217,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
         productToken: 'gossamer',
         bodyBytesMax: 1_000_000,
         wantsBody: () => true,
+        scopeName: 'test',
         sitemaps: web.plan.sitemaps === true,
       },
       fetch: async (request, signal) => {

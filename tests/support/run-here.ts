@@ -4,7 +4,8 @@
  */
 
 import { createCrawl, reopenCrawl } from '../../src/run/open.ts';
-import { startRun, type Run, type RunOptions } from '../../src/run/run.ts';
+import type { Run, RunOptions } from '../../src/run/run-options.ts';
+import { startRun } from '../../src/run/run.ts';
 import type { RunEnd } from '../../src/run/run-end.ts';
 import type { Settings } from '../../src/model/settings.ts';
 import { DELAY_MS, type Stage } from './stage.ts';

@@ -73,7 +73,7 @@ export const membersOn = (stage: Stage, { url, name, settings }: MembersOptions)
     gossamer,
     start: (member, flags = {}) => startBinary(wordsFor(member, flags), options),
     verify: async () => {
-      // Killed after its directory was there, and before the store knew of it: nothing is damaged, and a resume begins it.
+      // Killed when its directory was there and the store did not know of it: nothing is damaged, a resume begins it.
       const isUnbegun = ({ stderr }: Ran): boolean =>
         stage.served.record.requests.length === 0 && /has no crawl .* "gossamer resume" begins it/.test(stderr);
       const checked = await Promise.all(

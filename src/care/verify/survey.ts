@@ -231,7 +231,7 @@ const judgeSite = (findings: Findings, { found, waiting }: OpenSite): void => {
     case 'parked':
     case 'held':
       count(findings, state, waiting);
-      count(findings, `sites ${state}`);
+      if (state === 'parked' || !isOriginQueue(site)) count(findings, `sites ${state}`);
       break;
     case 'waiting':
     case 'leased':

@@ -1,6 +1,6 @@
 /** `gossamer explain`: why a URL was not crawled, or when it will be. */
 
-import { isOriginQueue, originOfQueue } from '../../url/origin-queue.ts';
+import { isOriginQueue, nameOfQueue } from '../../url/origin-queue.ts';
 import { explain, type Explanation } from '../../results/explain.ts';
 import { lockOwner } from '../../folder/lock.ts';
 import { TRIES_MAX } from '../../contract/store.ts';
@@ -90,7 +90,7 @@ const ageOf = (at: number): string => writeDuration(Math.max(0, Date.now() - at)
 
 const siteWords = ({ site, state, pages, waiting, delayMs, failures }: SiteView): string =>
   [
-    `${originOfQueue(site) || site}, ${state}`,
+    `${nameOfQueue(site)}, ${state}`,
     ...(isOriginQueue(site) ? [] : [plural(pages, 'page')]),
     `${plural(waiting, 'link')} in its queue`,
     ...(delayMs > 0 ? [`a delay of ${writeDuration(delayMs)}`] : []),

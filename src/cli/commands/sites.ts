@@ -9,7 +9,7 @@ import { cutToWidth, padToWidth, widthOf } from '../../lib/text-width.ts';
 import { plural, writeCount, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
-import { isOriginQueue, originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
+import { isOriginQueue, isRefusedQueue, nameOfQueue, originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
 import { JSON_LINES_FLAG, print, printForeign, printText, readCount, readFormat, type Format } from '../listing.ts';
@@ -66,8 +66,9 @@ interface Listed {
   origins: number;
 }
 
-const count = (listed: Listed, { view }: SiteRow): void =>
-  void listed[isOriginQueue(view.site) ? 'origins' : 'sites']++;
+const count = (listed: Listed, { view }: SiteRow): void => {
+  if (!isRefusedQueue(view.site)) listed[isOriginQueue(view.site) ? 'origins' : 'sites']++;
+};
 
 const queryOf = (read: Read, format: Format): SiteQuery => {
   const given = read.values.get('sort')?.[0];
@@ -130,7 +131,7 @@ const robotsWords = ({ robots, now }: SiteRow): string => {
 };
 
 const TABLE: readonly [title: string, text: (row: SiteRow) => string, side: 'left' | 'right'][] = [
-  ['site', ({ view }) => originOfQueue(view.site) || view.site, 'left'],
+  ['site', ({ view }) => nameOfQueue(view.site), 'left'],
   ['state', ({ view }) => view.state, 'left'],
   ['waiting', ({ view }) => writeCount(view.waiting), 'right'],
   ['pages', ({ view }) => writeCount(view.pages), 'right'],

@@ -78,6 +78,8 @@ const unknownNotes = async ({ view, settings, scope, crawl }: Found): Promise<st
     notes.push(
       `the queue of its site was searched for ${writeCount(lookedAt)} of ${plural(site.waiting, 'link')} only`,
     );
+  if (scope?.widen != null)
+    notes.push('a resume with a wider scope reads archived pages again, and takes it where one of them links to it');
   if (scope) return notes;
   if (site && settings.maxWaitingPerSite != null && site.waiting >= settings.maxWaitingPerSite) {
     notes.push(
@@ -107,6 +109,8 @@ export const adviceOf = async (found: Found): Promise<string[]> => {
   const resume = `gossamer resume ${shellWord(dir)}`;
   if (view.page && reason === 'redirected') return [explainCommand(dir, view.page.redirect)];
   if (view.page) return reason.startsWith('failed-') ? alike(found) : []; // a bare domain was then tried over http
+  const { widen = null } = found.scope ?? {};
+  if (widen !== null) return [`${resume} ${widen}`];
   if (!view.open) return alike(found);
   switch (reason) {
     case 'parked':
@@ -118,12 +122,6 @@ export const adviceOf = async (found: Found): Promise<string[]> => {
         : [`${resume} --max-pages-per-site ${2 * Math.max(view.site!.pages, 1)}`];
     case 'max-pages':
       return [`${resume} --max-pages ${2 * found.settings.maxPages!}`];
-    case 'too-deep':
-      return [`${resume} --max-depth ${view.open.link.depth}`];
-    case 'out-of-scope':
-      return found.settings.scope === 'any'
-        ? []
-        : [`${resume} --scope ${found.settings.scope === 'site' ? 'any' : 'site'}`];
     case 'waiting':
     case 'in-trouble':
     case 'under-visit':

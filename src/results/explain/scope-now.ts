@@ -19,6 +19,8 @@ export interface ScopeAnswer {
   readonly refusal: ScopeRefusal;
   /** Completes "it is not wanted: ...". */
   readonly says: string;
+  /** The flag of a resume that would take it; null where there is none. */
+  readonly widen: string | null;
 }
 
 export interface ScopeQuestion {
@@ -43,7 +45,13 @@ export const scopeNow = async (question: ScopeQuestion): Promise<ScopeAnswer | n
     wantsEnding: bodyTypesOf(settings.types ?? TEXT_KINDS).wantsEnding,
   });
   const refusal = judgeLink(scope, address, link);
-  return refusal && { refusal, says: saysOf(refusal, question) };
+  const isSeeded = homes?.touch(link.site) === true;
+  return refusal && { refusal, says: saysOf(refusal, question), widen: widenFor(refusal, link.depth, isSeeded) };
+};
+
+const widenFor = (refusal: ScopeRefusal, depth: number, isSeeded: boolean): string | null => {
+  if (refusal === 'too-deep') return `--max-depth ${depth}`;
+  return refusal === 'out-of-scope' ? `--scope ${isSeeded ? 'site' : 'any'}` : null;
 };
 
 const saysOf = (refusal: ScopeRefusal, { dir, settings, address, link }: ScopeQuestion): string => {

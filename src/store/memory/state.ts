@@ -127,7 +127,7 @@ export const census = (state: MemoryState, now: number): Census => {
     sites: {
       known: sites.filter(({ name }) => !isOriginQueue(name)).length,
       parked: inState('parked').length,
-      held: inState('held').length,
+      held: inState('held').filter(({ name }) => !isOriginQueue(name)).length,
     },
     sitesDue: Math.min(due.length, SITES_DUE_COUNTED_MAX),
     next: next ? { site: next.name, dueAt: next.pace.dueAt, failures: next.pace.failures } : null,

@@ -7,6 +7,7 @@ import type { Admitted, Ask, Change, Claimed, Settled, Store } from '../../contr
 import { unansweredPage } from '../../model/unanswered-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Link } from '../../model/link.ts';
+import { isOriginQueue, isRefusedQueue, refusedQueue, siteOfQueue } from '../../url/origin-queue.ts';
 import { NO_PLACE, type PageRow } from '../../model/page.ts';
 import { pagesMaxOf } from '../../model/site-budget.ts';
 import type { Destination, Settlement } from '../../model/settlement.ts';
@@ -196,7 +197,7 @@ const moveTo = (state: MemoryState, to: Destination, { link, tries }: Waiting): 
   if (isNew || to.isNews) {
     queue.pace = to.pace;
     // One that is under visit is told by the end of that visit.
-    if (!queue.lease) queue.setAside = to.parked ? 'parked' : null;
+    if (!queue.lease) queue.setAside = to.parked ? 'parked' : to.held ? 'held' : null;
   }
   const moved = { link: { ...link, site: to.queue }, tries };
   if (to.first) queue.queue.unshift(moved);
@@ -248,8 +249,13 @@ const applyTo = (state: MemoryState, site: Site, { change, now }: { change: Chan
       };
       return true;
     case 'release-held':
-      if (site.setAside !== 'held') return false;
+      if (site.setAside !== 'held' || isOriginQueue(site.name)) return false;
       if (site.pages >= (pagesMaxOf(change.sitePagesMax, site.name) ?? Infinity)) return false;
+      site.setAside = null;
+      return true;
+    case 'release-refused':
+      if (site.setAside !== 'held' || !isRefusedQueue(site.name)) return false;
+      if (site.name === refusedQueue(siteOfQueue(site.name), change.scope)) return false;
       site.setAside = null;
       return true;
     case 'mark':

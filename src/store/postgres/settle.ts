@@ -115,7 +115,11 @@ const valuesOf = (
 };
 
 /** As `settle.sql` reads it. */
-const moveOf = (site: string | bigint, { queue, first, pace, parked, isNews }: Destination, shards: number): object => {
+const moveOf = (
+  site: string | bigint,
+  { queue, first, pace, parked, held = false, isNews }: Destination,
+  shards: number,
+): object => {
   const place = { site: String(site), id: String(keyOf(queue)), name: queue, shard: shardOf(queue, shards) };
-  return { ...place, first, parked, isNews, ...pace };
+  return { ...place, first, parked, held, isNews, ...pace };
 };

@@ -149,8 +149,8 @@ const toText = (settlement: Settlement): readonly (string | number | readonly (s
   ];
 };
 
-const destinationText = ({ queue, first, pace, parked, isNews }: Destination): readonly (string | number)[] => {
+const destinationText = ({ queue, first, pace, parked, held, isNews }: Destination): readonly (string | number)[] => {
   const { dueAt, delayMs, crawlDelayMs, responseMs, failures } = pace;
   const paced = [dueAt, delayMs, crawlDelayMs, responseMs, failures];
-  return [queue, Number(first), ...paced, Number(parked), Number(isNews)];
+  return [queue, Number(first), ...paced, parked ? 1 : held ? 2 : 0, Number(isNews)];
 };

@@ -23,6 +23,8 @@ const make = async (session: LeaseSession, change: Change): Promise<void> => {
       return release(session, 'parked', { all: null });
     case 'release-held':
       return release(session, 'held', change.sitePagesMax);
+    case 'release-refused':
+      return release(session, 'refused', { all: change.scope });
     case 'mark':
       await session.wire.all([{ name: 'mark', shard: null, args: [change.name, change.value] }]);
       return;
@@ -56,8 +58,8 @@ export const free = async (session: LeaseSession, freeing: Freeing): Promise<Las
 /** In rounds, a part of each shard at a time. */
 const release = async (
   { wire, shards, hints }: LeaseSession,
-  from: 'parked' | 'held',
-  { all, sites }: SitePagesMax,
+  from: 'parked' | 'held' | 'refused',
+  { all, sites }: Pick<SitePagesMax, 'sites'> & { readonly all: number | string | null },
 ): Promise<void> => {
   const budgets = (shard: number): string[] => (sites ? [budgetsIn(sites, shard, shards)] : []);
   let open = everyShard(shards, (shard) => ({ shard, cursor: '0' }));

@@ -123,7 +123,7 @@ const addSite = (intake: Intake, { site, state, pages, pace }: FoundSite): void 
   sql(ADD_SITE_SQL).run(site, shard, SITE_STATE[setAside], pages, dueAt, delayMs, crawlDelayMs, responseMs, failures);
   if (!isOriginQueue(site)) tally.sites++;
   if (setAside === 'parked') tally.sitesParked++;
-  if (setAside === 'held') tally.sitesHeld++;
+  if (setAside === 'held' && !isOriginQueue(site)) tally.sitesHeld++;
   intake.rows++;
 };
 

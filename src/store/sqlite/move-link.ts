@@ -51,7 +51,7 @@ const addQueue = ({ sql, shards }: Session, name: string): SiteRow => {
 /** The state of a queue that has a link more; one that is leased stays so. */
 const stateAfter = (state: number, news: Destination | null): number => {
   if (state === SITE_STATE.leased) return state;
-  if (news) return news.parked ? SITE_STATE.parked : SITE_STATE.waiting;
+  if (news) return news.parked ? SITE_STATE.parked : news.held ? SITE_STATE.held : SITE_STATE.waiting;
   return state === SITE_STATE.idle ? SITE_STATE.waiting : state;
 };
 

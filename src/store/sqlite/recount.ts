@@ -89,7 +89,7 @@ const countSite = (tally: Tally, { found: { site, state, leased }, waiting }: Co
   if (!isOriginQueue(site)) tally.sites++;
   if (leased) tally.leased++;
   if (state === 'parked') tally.sitesParked++;
-  if (state === 'held') tally.sitesHeld++;
+  if (state === 'held' && !isOriginQueue(site)) tally.sitesHeld++;
   tally[state === 'parked' || state === 'held' ? state : 'waiting'] += waiting;
 };
 

@@ -27,6 +27,8 @@ const carryOut = (session: Session, change: Change): void => {
       return retryParked(session);
     case 'release-held':
       return releaseHeld(session, change.sitePagesMax);
+    case 'release-refused':
+      return releaseRefused(session, change.scope);
     case 'mark':
       session.tally.marks[change.name] = change.value;
       return;
@@ -73,9 +75,12 @@ const BACK = `iif(waiting > 0, ${SITE_STATE.waiting}, ${SITE_STATE.idle})`;
 
 const releaseHeld = (session: Session, { all, sites = {} }: SitePagesMax): void => {
   const named = JSON.stringify(Object.keys(sites));
-  bringBack(session, 'name NOT IN (SELECT value FROM json_each(?))', [all, named]);
+  bringBack(session, "instr(name, ' ') = 0 AND name NOT IN (SELECT value FROM json_each(?))", [all, named]);
   for (const [site, pagesMax] of Object.entries(sites)) bringBack(session, 'name = ?', [pagesMax, site]);
 };
+
+const releaseRefused = (session: Session, scope: string): void =>
+  bringBack(session, "instr(name, ' !') > 0 AND NOT name LIKE '% !' || ?", [null, scope]);
 
 const bringBack = (
   { sql, tally, notBefore }: Session,
@@ -83,10 +88,11 @@ const bringBack = (
   [pagesMax, named]: readonly [number | null, string],
 ): void => {
   const below = pagesMax ?? Number.MAX_SAFE_INTEGER;
-  const { sites, links } = sql(
-    `SELECT count(*) AS sites, coalesce(sum(waiting), 0) AS links FROM site WHERE ${HELD_BELOW} AND ${which}`,
-  ).get(below, named) as { sites: number; links: number };
-  if (sites === 0) return;
+  const { queues, sites, links } = sql(
+    `SELECT count(*) AS queues, coalesce(sum(instr(name, ' ') = 0), 0) AS sites, coalesce(sum(waiting), 0) AS links
+     FROM site WHERE ${HELD_BELOW} AND ${which}`,
+  ).get(below, named) as { queues: number; sites: number; links: number };
+  if (queues === 0) return;
   sql(`UPDATE site SET state = ${BACK} WHERE ${HELD_BELOW} AND ${which}`).run(below, named);
   tally.held -= links;
   tally.waiting += links;

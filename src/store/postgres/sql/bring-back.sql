@@ -1,8 +1,10 @@
 -- Sites that were put aside wait again: all that are parked, with no failures, or those held that have fewer pages than
--- that (null: all); _budgets has the sites with a number of their own. A parked one need not wait for the end of a long
+-- that (null: all); _budgets has the sites with a number of their own. With _scope, queues of links that another scope
+-- refused. A parked one need not wait for the end of a long
 -- back-off, but does for a full delay, because its last request may just have left. _state and _name: what they are, as
 -- a number and as counters have it.
-CREATE FUNCTION @crawl.bring_back(_state int, _name text, _pages_max int, _budgets jsonb, _at float8) RETURNS void
+CREATE FUNCTION @crawl.bring_back(_state int, _name text, _pages_max int, _budgets jsonb, _scope text,
+  _at float8) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   now_at float8 := @crawl.moment(_at);
@@ -11,6 +13,9 @@ DECLARE
 BEGIN
   SELECT array_agg(a.id), coalesce(sum(a.waiting), 0) INTO ids, links FROM (
     SELECT k.id, k.waiting FROM @crawl.site k WHERE k.state BETWEEN @parked AND @held AND k.state = _state
+      AND CASE WHEN _state = @parked THEN true
+        WHEN _scope IS NULL THEN strpos(k.name, ' ') = 0
+        ELSE strpos(k.name, ' !') > 0 AND NOT k.name LIKE '% !' || _scope END
       AND coalesce(k.pages < CASE WHEN _budgets ? k.name THEN (_budgets ->> k.name)::bigint ELSE _pages_max END, true)
       ORDER BY k.id FOR UPDATE) a;
   IF ids IS NULL THEN RETURN; END IF;
@@ -18,6 +23,6 @@ BEGIN
     failures = CASE _state WHEN @parked THEN 0 ELSE k.failures END, due_at = CASE _state
       WHEN @parked THEN greatest(now_at, least(k.due_at, now_at + k.delay_ms)) ELSE k.due_at END
     WHERE k.id = ANY (ids);
-  PERFORM @crawl.tell(jsonb_build_object('waiting', links, _name, -links, 'sites_' || _name, -cardinality(ids),
-    'changes', 1));
+  PERFORM @crawl.tell(jsonb_build_object('waiting', links, _name, -links, 'sites_' || _name,
+    CASE WHEN _scope IS NULL THEN -cardinality(ids) ELSE 0 END, 'changes', 1));
 END $$;

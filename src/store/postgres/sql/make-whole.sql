@@ -11,7 +11,7 @@ BEGIN
       SELECT CASE k.state WHEN @parked THEN 'parked' WHEN @held THEN 'held' ELSE 'waiting' END, sum(k.waiting)
         FROM @crawl.site k GROUP BY 1
       UNION ALL SELECT CASE k.state WHEN @parked THEN 'sites_parked' ELSE 'sites_held' END, count(*)
-        FROM @crawl.site k WHERE k.state IN (@parked, @held) GROUP BY 1
+        FROM @crawl.site k WHERE k.state = @parked OR k.state = @held AND strpos(k.name, ' ') = 0 GROUP BY 1
       UNION ALL SELECT 'sites', count(*) FROM @crawl.site k WHERE strpos(k.name, ' ') = 0 -- no queues of origins
       UNION ALL SELECT 'pages', sum(k.pages) FROM @crawl.site k
       UNION ALL SELECT 'settled ' || p.outcome, count(*) FROM @crawl.page p GROUP BY p.outcome

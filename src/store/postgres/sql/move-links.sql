@@ -10,8 +10,8 @@ DECLARE
   after smallint;
 BEGIN
   FOR m IN SELECT u.* FROM ROWS FROM (json_to_recordset(_moves) AS (site bigint, id bigint, name text, shard int,
-      first boolean, parked boolean, "isNews" boolean, "dueAt" float8, "delayMs" float8, "crawlDelayMs" float8,
-      "responseMs" float8, failures int)) WITH ORDINALITY AS u(site, id, name, shard, first, parked, news, due_at,
+      first boolean, parked boolean, held boolean, "isNews" boolean, "dueAt" float8, "delayMs" float8, "crawlDelayMs" float8,
+      "responseMs" float8, failures int)) WITH ORDINALITY AS u(site, id, name, shard, first, parked, held, news, due_at,
       delay_ms, crawl_delay_ms, response_ms, failures, nth) LOOP
     INSERT INTO @crawl.site (id, name, shard, due_at) VALUES (m.id, m.name, m.shard, m.due_at)
       ON CONFLICT (id) DO NOTHING;
@@ -19,7 +19,7 @@ BEGIN
     SELECT * INTO k FROM @crawl.site s WHERE s.id = m.id FOR UPDATE;
     takes_over := is_new OR m.news;
     after := CASE WHEN k.state = @leased THEN k.state
-      WHEN takes_over THEN CASE WHEN m.parked THEN @parked ELSE @waiting END
+      WHEN takes_over THEN CASE WHEN m.parked THEN @parked WHEN m.held THEN @held ELSE @waiting END
       WHEN k.state = @idle THEN @waiting ELSE k.state END;
     IF m.first AND k.head_at > 0 THEN
       UPDATE @crawl.block b SET read_to = k.head_at WHERE b.site = k.id AND b.position = k.head;

@@ -11,10 +11,12 @@ BEGIN
         PERFORM @crawl.free_held(_member, change ->> 'holder', (change ->> 'counted')::boolean,
           (change ->> 'culprit')::bigint, _at);
       WHEN 'retry-parked' THEN
-        PERFORM @crawl.bring_back(@parked, 'parked', NULL, NULL, _at);
+        PERFORM @crawl.bring_back(@parked, 'parked', NULL, NULL, NULL, _at);
       WHEN 'release-held' THEN
         PERFORM @crawl.bring_back(@held, 'held', (change -> 'sitePagesMax' ->> 'all')::int,
-          (change -> 'sitePagesMax' -> 'sites')::jsonb, _at);
+          (change -> 'sitePagesMax' -> 'sites')::jsonb, NULL, _at);
+      WHEN 'release-refused' THEN
+        PERFORM @crawl.bring_back(@held, 'held', NULL, NULL, change ->> 'scope', _at);
       WHEN 'mark' THEN
         INSERT INTO @crawl.mark (name, value) VALUES (change ->> 'name', (change ->> 'value')::float8)
           ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value;

@@ -27,7 +27,8 @@ for i, t in ipairs(given.sites) do
   if not string.find(name, ' ', 1, true) then known = known + 1 end -- the queue of an origin is no site
   if state == PARKED or state == HELD then
     redis.call('SADD', state == PARKED and parked or held, name)
-    add(state == PARKED and 'sitesParked' or 'sitesHeld', 1)
+    if state == PARKED then add('sitesParked', 1)
+    elseif not string.find(name, ' ', 1, true) then add('sitesHeld', 1) end
   end
 end
 many('RPUSH', sites, names)

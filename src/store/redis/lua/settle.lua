@@ -1,7 +1,7 @@
 -- Ends leases of one shard. The answer to the last batch of a member is remembered: asked again, it is given again, and
 -- nothing else happens.
 --
--- keys: count due lease leased parked robots batch
+-- keys: count due lease leased parked held robots batch
 -- args: number of the batch; JSON: settlements, each a list: site, lease, fate, dueAt, delay, crawl delay, response
 --       time, failures, 1 if parked, outcome (empty if not settled), 1 if a server answered, bytes archived, origin and
 --       its record (empty for none), another queue that the link goes to, as `move` takes it (nothing for none)

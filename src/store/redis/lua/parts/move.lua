@@ -1,10 +1,10 @@
 -- Puts a link whose visit has ended into another queue of its site. `to`: queue, 1 if to its head, dueAt, delay, crawl
--- delay, response time, failures, 1 if parked, 1 if that is news for a queue that is there already. A queue that is
+-- delay, response time, failures, 1 if parked, 2 if held, 1 if that is news for a queue that is there already. A queue that is
 -- made is no new site: it is on the list of sites, but not counted as one.
 -- uses: counters queue
 local COUNTER = { [PARKED] = 'parked', [HELD] = 'held' }
 local function moveLink(to, element)
-  local name, isParked = to[1], to[8] == 1
+  local name, isParked, isHeld = to[1], to[8] == 1, to[8] == 2
   local key = tag .. 'site:' .. name
   local was = redis.call('HMGET', key, 's', 'w', 'd', 'o')
   local isNew = not was[1]
@@ -12,7 +12,7 @@ local function moveLink(to, element)
   local takesOver = isNew or to[9] == 1
   local after = state
   if state ~= LEASED then
-    if takesOver then after = isParked and PARKED or WAITING elseif state == IDLE then after = WAITING end
+    if takesOver then after = isParked and PARKED or isHeld and HELD or WAITING elseif state == IDLE then after = WAITING end
   end
   if to[2] == 1 then
     putFirst(name, o, { element })
@@ -37,6 +37,7 @@ local function moveLink(to, element)
     redis.call(after == PARKED and 'SADD' or 'SREM', parked, name)
     add('sitesParked', after == PARKED and 1 or -1)
   end
+  if (after == HELD) ~= (state == HELD) then redis.call(after == HELD and 'SADD' or 'SREM', held, name) end
   add(COUNTER[state] or 'waiting', -w)
   add(COUNTER[after] or 'waiting', w + 1)
   return w + 1
