@@ -28,6 +28,8 @@ export interface SiteValues {
 const SETTING_OF: Readonly<Partial<Record<RuleValueName, SettingName>>> = {
   delayMs: 'delayMs',
   maxPages: 'maxPagesPerSite',
+  scope: 'scope',
+  headers: 'headers',
 };
 /** What holds where there is no such setting. */
 const OTHERWISE: Readonly<Partial<Record<RuleValueName, WrittenRule[string]>>> = { own: false, robots: 'obey' };

@@ -147,8 +147,9 @@ test('config --site prints what holds for a host, and which rule or setting give
   onStage(plainPlan(1, 1), async (stage) => {
     const path = writeConfig(stage, [
       'delay: 90s',
+      'header: ["X-Purpose: a study"]',
       'sites:',
-      '  example.org: { delay: 1s, max-pages: 1000 }',
+      '  example.org: { delay: 1s, max-pages: 1000, scope: host }',
       '  intern.example.org: { own: true, delay: 0, robots: ignore }',
     ]);
     const ran = await stage.gossamer('config', '--config', path, '--site', 'Wiki.Intern.example.org');
@@ -159,6 +160,8 @@ test('config --site prints what holds for a host, and which rule or setting give
       'max-pages: 1000 # rule for example.org, file',
       'own: true # rule for intern.example.org, file',
       'robots: ignore # rule for intern.example.org, file',
+      'scope: host # rule for example.org, file',
+      'headers: ["X-Purpose: a study"] # header, file',
     ]);
     const other = await stage.gossamer('config', '--config', path, '--site', 'example.net', '--json');
     assert.deepEqual(JSON.parse(other.stdout), {
@@ -169,6 +172,8 @@ test('config --site prints what holds for a host, and which rule or setting give
         'max-pages': { value: null, rule: null, setting: 'max-pages-per-site', from: 'default' },
         own: { value: false, rule: null, setting: null, from: 'default' },
         robots: { value: 'obey', rule: null, setting: null, from: 'default' },
+        scope: { value: 'any', rule: null, setting: 'scope', from: 'default' },
+        headers: { value: ['X-Purpose: a study'], rule: null, setting: 'header', from: 'file' },
       },
     });
     // The same of a crawl that has stored them.

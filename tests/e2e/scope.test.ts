@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { endBinaries, runBinary, type Ran } from '../support/binary.ts';
 import { htmlOf } from '../support/few-pages.ts';
+import { startPostgres } from '../support/postgres-server.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { assertCode } from '../support/stage.ts';
 
@@ -211,30 +212,55 @@ test('a wider scope on resume takes effect: pages that were archived are read ag
   assert.deepEqual(asked, ['b.test/guide/']);
 });
 
-test('links that wait when a scope becomes narrower are held, and come back when it is wider again', async () => {
-  const { dir, ran } = await crawl('--url', 'http://www.a.test/', '--max-pages', '1');
+/** On a store of each kind. */
+const narrowAndWiden = async (store = ''): Promise<void> => {
+  // The directory has the address without its password.
+  const env = { ...process.env, ...(store === '' ? {} : { GOSSAMER_STORE: store }) };
+  const gossamer = (...words: readonly string[]): Promise<Ran> => runBinary(words, { env });
+  const { dir, ran } = await crawl(
+    '--url',
+    'http://www.a.test/',
+    '--max-pages',
+    '1',
+    ...(store === '' ? [] : ['--store', store, '--name', 'narrow']),
+  );
   assertCode(ran, 0);
   const found = PAGES.length - 1;
   const status = async (): Promise<{ waiting: number; held: number; pages: number }> =>
-    JSON.parse((await runBinary(['status', dir, '--json'])).stdout);
+    JSON.parse((await gossamer('status', dir, '--json')).stdout);
   assert.equal((await status()).waiting, found);
-  assertCode(await runBinary(['resume', dir, '--max-pages', 'none', '--scope', 'page', '--exclude', 'b.test']), 0);
+  assertCode(await gossamer('resume', dir, '--max-pages', 'none', '--scope', 'page', '--exclude', 'b.test'), 0);
   const { waiting, held, pages } = await status();
   assert.deepEqual([waiting, held, pages], [0, found, 1]);
-  const why = await runBinary(['explain', dir, 'http://docs.a.test/']);
+  const why = await gossamer('explain', dir, 'http://docs.a.test/');
   assert.match(why.stdout, /--scope is page/);
-  assertCode(await runBinary(['verify', dir]), 0);
+  assertCode(await gossamer('verify', dir), 0);
   asked = [];
-  assertCode(await runBinary(['resume', dir, '--scope', 'site']), 0);
+  assertCode(await gossamer('resume', dir, '--scope', 'site'), 0);
   assert.deepEqual(
     asked.toSorted(),
     PAGES.filter((page) => page.includes('a.test/') && page !== 'www.a.test/').toSorted(),
   );
   assert.equal((await status()).held, 2, 'those of b.test are still excluded');
   asked = [];
-  assertCode(await runBinary(['resume', dir, '--scope', 'any', '--exclude', 'none']), 0);
+  assertCode(await gossamer('resume', dir, '--scope', 'any', '--exclude', 'none'), 0);
   assert.deepEqual(asked.toSorted(), ['b.test/', 'b.test/guide/']);
   assert.equal((await status()).held, 0);
+};
+
+test('links that wait when a scope becomes narrower are held, and come back when it is wider again', () =>
+  narrowAndWiden());
+
+test('the same in Redis, and in PostgreSQL', async () => {
+  const redis = await startRedis();
+  const postgres = await startPostgres();
+  try {
+    await narrowAndWiden(redis.url);
+    await narrowAndWiden(await postgres.database());
+  } finally {
+    await redis.remove();
+    await postgres.remove();
+  }
 });
 
 test('a deeper crawl goes on from the pages that it has, and says what it cannot read again', async () => {
