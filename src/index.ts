@@ -175,7 +175,7 @@ const start = async (options: CrawlOptions): Promise<Crawl> => {
   };
   const { identity, store, lock, credentials: login } = await (isThere ? reopenCrawl(opening) : createCrawl(opening));
   const { log, close } = openLog({ path: logPathOf(dir, identity.settings), level: 'info', show: say });
-  const before = await lastRowIn(dir);
+  const before = await lastRowIn(dir, store.url);
   const admit = async (links: () => readonly Link[]): Promise<number> => (await run.admit(links)).admitted;
   const run = startRun({
     dir,
@@ -185,7 +185,7 @@ const start = async (options: CrawlOptions): Promise<Crawl> => {
     log,
     retryParked,
     credentials: login,
-    settledWork: onPage && callOnPage({ dir, identity, onPage, concurrency: onPageConcurrency, admit }),
+    settledWork: onPage && callOnPage({ dir, url: store.url, identity, onPage, concurrency: onPageConcurrency, admit }),
     onSnapshot: (snapshot) => {
       onSnapshot?.(snapshot);
       events.tell('snapshot', snapshot);
@@ -210,7 +210,7 @@ const start = async (options: CrawlOptions): Promise<Crawl> => {
   if (signal?.aborted) run.stop(); // while the crawl was opened
   const openWhenThere = async (): Promise<StoredCrawl | null> => {
     while (run.snapshot().census === null && !isOver) await sleep(OPENING_LOOK_MS);
-    return run.snapshot().census === null ? null : (await openToRead(dir)).crawl;
+    return run.snapshot().census === null ? null : (await openToRead(dir, store.url)).crawl;
   };
   const pages = ({ from = 'run', ...filter }: PagesOptions = {}): AsyncIterableIterator<CrawledPage> =>
     pagesFrom({ dir, open: openWhenThere, after: () => (from === 'run' ? before : 0), isOver: () => isOver }, filter);
@@ -259,9 +259,9 @@ const checkKept = (keep: Keep | undefined): void => {
 };
 
 /** The row of the last page of a crawl that does not run yet. */
-const lastRowIn = async (dir: string): Promise<number> => {
+const lastRowIn = async (dir: string, url: string): Promise<number> => {
   try {
-    const { crawl } = await openToRead(dir);
+    const { crawl } = await openToRead(dir, url);
     try {
       return (await crawl.pagesAfter(0, { limit: 0 })).end;
     } finally {

@@ -19,6 +19,8 @@ const markOf = ({ member }: Identity): string => (member === undefined ? 'handle
 
 export interface OnPageParts {
   readonly dir: string;
+  /** The address of the store, with its password. */
+  readonly url: string;
   readonly identity: Identity;
   readonly onPage: OnPage;
   readonly concurrency: number;
@@ -27,14 +29,14 @@ export interface OnPageParts {
 }
 
 /** Calls `onPage` for every fetched page that this directory has the records of. */
-export const callOnPage = ({ dir, identity, onPage, concurrency, admit }: OnPageParts): SettledWork => {
+export const callOnPage = ({ dir, url, identity, onPage, concurrency, admit }: OnPageParts): SettledWork => {
   const isElsewhere = isShared(identity.settings.store)
     ? (file: string): boolean => !existsSync(join(dir, FILES.warc, file))
     : (): boolean => false;
   return createPageCalls({
     mark: markOf(identity),
     concurrency,
-    open: async () => (await openToRead(dir)).crawl,
+    open: async () => (await openToRead(dir, url)).crawl,
     isOurs: (page) => isArchived(page) && !isElsewhere(page.warc_file),
     work: async (row) => {
       const page = toCrawledPage(dir, row);

@@ -12,10 +12,13 @@ export interface OpenCrawl {
   readonly identity: Identity;
 }
 
-/** Rejects with a UsageError when there is no crawl, or it has not begun. */
-export const openToRead = async (dir: string): Promise<OpenCrawl> => {
+/**
+ * Rejects with a UsageError when there is no crawl, or it has not begun. `given` is the address of its store with the
+ * password, where the caller has it: the directory does not.
+ */
+export const openToRead = async (dir: string, given?: string): Promise<OpenCrawl> => {
   const identity = readIdentity(dir);
-  const url = knownStore(identity.settings.store);
+  const url = knownStore(identity.settings.store, given);
   if (!hasStore(dir, url))
     throw new UsageError(
       `crawl "${dir}" has no store yet: it was stopped before it began; "gossamer resume ${dir}" begins it`,

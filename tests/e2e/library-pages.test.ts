@@ -9,6 +9,8 @@ import { createGate } from '../../src/lib/gate.ts';
 import { PAGES_WAITING_MAX } from '../../src/results/page-calls.ts';
 import { startBinary } from '../support/binary.ts';
 import { optionsFor } from '../support/library-options.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { startRedis } from '../support/redis-server.ts';
 import { onStage, plainPlan } from '../support/stage.ts';
 import { until } from '../support/until.ts';
 
@@ -43,6 +45,32 @@ test('every fetched page comes to onPage once, with its html, text and links, so
     assert.ok(most > 1 && most <= 3, `${most} at a time`);
     for (const url of wanted) assert.ok(links.has(url) || new URL(url).pathname === '/', url);
   }));
+
+test('so they do where the crawl is in Redis or PostgreSQL, also after a stop', async () => {
+  const redis = await startRedis();
+  const postgres = await startPostgres();
+  try {
+    for (const store of [redis.url, await postgres.database()]) {
+      await onStage(plainPlan(6, 60, 20), async (stage) => {
+        const seen: string[] = [];
+        const options = optionsFor(stage, { store, name: 'handled', onPage: (page) => void seen.push(page.url) });
+        const run = await crawl({ ...options, maxPages: 25 });
+        let listed = 0;
+        for await (const _ of run.pages()) listed++;
+        assert.equal(listed, 25);
+        const first = await run.ended;
+        assert.deepEqual([first.reason, first.fault], ['max-pages', null]);
+        assert.equal(seen.length, 25);
+        const { seeds: _, ...again } = options;
+        assert.equal((await (await crawl({ ...again, maxPages: null })).ended).reason, 'finished');
+        assert.deepEqual(sorted(seen), sorted(stage.world.reachable().pages));
+      });
+    }
+  } finally {
+    await redis.remove();
+    await postgres.remove();
+  }
+});
 
 test('a handler that is slow holds the crawl back, and all its pages come in the end', () =>
   onStage(plainPlan(60, 700, 20), async (stage) => {

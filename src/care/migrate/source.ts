@@ -6,6 +6,7 @@ import { addDead } from '../../archive/dead-list.ts';
 import { openArchive } from '../../archive/files.ts';
 import { StoreFault } from '../../contract/fault.ts';
 import type { StoredCrawl } from '../../contract/stored-crawl.ts';
+import { createRowMarks } from './row-marks.ts';
 import type { Piece } from '../../contract/walk.ts';
 import type { Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';
@@ -88,6 +89,7 @@ const checkFree = async (crawl: StoredCrawl, from: LookOptions): Promise<void> =
 
 /** Nothing is left behind in silence: what cannot be read ends the move. */
 async function* piecesOf(crawl: StoredCrawl): AsyncGenerator<Piece, void, undefined> {
+  const rowMarks = createRowMarks((await crawl.census()).marks);
   for await (const found of crawl.walk(['sites', 'robots', 'pages', 'tally'])) {
     switch (found.kind) {
       case 'wrong':
@@ -100,13 +102,16 @@ async function* piecesOf(crawl: StoredCrawl): AsyncGenerator<Piece, void, undefi
         break;
       case 'tally':
         checkAlone(found.elsewhere);
-        yield found;
+        yield { ...found, marks: rowMarks.moved(found.marks) };
         break;
       case 'seen':
         break;
+      case 'pages':
+        for (const { row } of found.pages) rowMarks.note(row);
+        yield found;
+        break;
       case 'queue':
       case 'robots':
-      case 'pages':
         yield found;
         break;
       default:

@@ -10,9 +10,9 @@ DECLARE
   after smallint;
 BEGIN
   FOR m IN SELECT u.* FROM ROWS FROM (json_to_recordset(_moves) AS (site bigint, id bigint, name text, shard int,
-      first boolean, parked boolean, held boolean, "isNews" boolean, "dueAt" float8, "delayMs" float8, "crawlDelayMs" float8,
-      "responseMs" float8, failures int)) WITH ORDINALITY AS u(site, id, name, shard, first, parked, held, news, due_at,
-      delay_ms, crawl_delay_ms, response_ms, failures, nth) LOOP
+      first boolean, parked boolean, held boolean, "isNews" boolean, "dueAt" float8, "delayMs" float8,
+      "crawlDelayMs" float8, "responseMs" float8, failures int)) WITH ORDINALITY AS u(site, id, name, shard, first,
+      parked, held, news, due_at, delay_ms, crawl_delay_ms, response_ms, failures, nth) LOOP
     INSERT INTO @crawl.site (id, name, shard, due_at) VALUES (m.id, m.name, m.shard, m.due_at)
       ON CONFLICT (id) DO NOTHING;
     is_new := FOUND;

@@ -1,8 +1,8 @@
 -- Brings parked or held sites of one shard back, some at a time.
 --
 -- keys: count due lease parked held
--- args: `parked`, `held` or `refused`; the scope whose queues stay, or held sites with fewer pages only (empty for all); where to go on (0 first); sites with a
---       number of their own and that number, in turn (nothing for none)
+-- args: `parked`, `held` or `refused`; held sites with fewer pages only (empty for all), or the scope whose queues
+--       stay; where to go on (0 first); sites with a number of their own and that number, in turn (nothing for none)
 -- answer: the next moments; where to go on, 0 at the end
 -- uses: counters moments
 local fromParked, refused, below = ARGV[4] == 'parked', ARGV[4] == 'refused', tonumber(ARGV[5]) or math.huge

@@ -1,6 +1,6 @@
 -- Puts a link whose visit has ended into another queue of its site. `to`: queue, 1 if to its head, dueAt, delay, crawl
--- delay, response time, failures, 1 if parked, 2 if held, 1 if that is news for a queue that is there already. A queue that is
--- made is no new site: it is on the list of sites, but not counted as one.
+-- delay, response time, failures, 1 if parked or 2 if held, 1 if that is news for a queue that is there already. A
+-- queue that is made is no new site: it is on the list of sites, but not counted as one.
 -- uses: counters queue
 local COUNTER = { [PARKED] = 'parked', [HELD] = 'held' }
 local function moveLink(to, element)
@@ -12,7 +12,8 @@ local function moveLink(to, element)
   local takesOver = isNew or to[9] == 1
   local after = state
   if state ~= LEASED then
-    if takesOver then after = isParked and PARKED or isHeld and HELD or WAITING elseif state == IDLE then after = WAITING end
+    if takesOver then after = isParked and PARKED or isHeld and HELD or WAITING
+    elseif state == IDLE then after = WAITING end
   end
   if to[2] == 1 then
     putFirst(name, o, { element })
