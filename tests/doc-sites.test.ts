@@ -91,8 +91,8 @@ test('a comparison names what a crawl lacks with the link to it, and what it has
     `http://docs.a.test/a/manual/gone.html: never asked for, not client-error; link "gone.html" of ${IN_PATH[3]}`,
   ]);
   assert.deepEqual(extra, [
-    'http://docs.a.test/a/manual/nobody.html: no link leads there, or no page is there',
+    'http://docs.a.test/a/manual/nobody.html: no link within the scope leads there',
     'http://docs.a.test/a/manual/odd~name.html: asked for in two spellings',
-    'http://docs.a.test/a/manual/invented: no link leads there',
+    'http://docs.a.test/a/manual/invented: no link within the scope leads there',
   ]);
 });

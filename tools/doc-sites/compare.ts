@@ -36,9 +36,10 @@ export const compare = (site: string, expected: Expected, rows: readonly Pick<Ro
   const extra = got.flatMap(({ key, outcome }) => {
     if (known.has(key)) return [`${key}: asked for in two spellings`];
     known.add(key);
-    if (outcome === 'fetched')
-      return expected.pages.has(key) ? [] : [`${key}: no link leads there, or no page is there`];
-    return outcome !== 'client-error' || expected.broken.has(key) ? [] : [`${key}: no link leads there`];
+    if (outcome === 'fetched') return expected.pages.has(key) ? [] : [`${key}: no link within the scope leads there`];
+    return outcome !== 'client-error' || expected.broken.has(key)
+      ? []
+      : [`${key}: no link within the scope leads there`];
   });
   const broken = [...expected.broken].filter(([key]) => namesPage(key));
   return {
