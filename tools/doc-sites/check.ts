@@ -54,7 +54,7 @@ export const checkSites = async (
   const crawl = startBinary(['crawl', '--config', `${dir}.yaml`, '--dir', dir]);
   const saying = setInterval(() => say?.(crawl.said().trimEnd().split('\n').at(-1)!), SAY_MS);
   try {
-    good(await crawl.ended);
+    good(await crawl.ended.finally(() => clearInterval(saying)));
     const listed = good(await runBinary(['pages', dir, '--format', 'jsonl']));
     const rows = listed.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]));
     const bySite = Map.groupBy(rows, ({ site }) => sites.find(({ domain }) => domain === site)?.name ?? ELSEWHERE);
@@ -63,7 +63,6 @@ export const checkSites = async (
       compare(ELSEWHERE, { pages: new Map(), broken: new Map() }, bySite.get(ELSEWHERE) ?? []),
     ];
   } finally {
-    clearInterval(saying);
     rmSync(dir, { recursive: true, force: true });
   }
 };
