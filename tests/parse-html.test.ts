@@ -140,6 +140,21 @@ test('a page gives no more links than the ceiling', () => {
   assert.equal(hrefs.at(-1), String(HREFS_PER_PAGE_MAX - 1));
 });
 
+test('links to places in one page are one link, as first written: an index of many places loses no pages', () => {
+  assert.deepEqual(scan('<a href="b#1"><a href=a><a href=b><a href="b#2"><a href="b #3"><a href="b?#4">').hrefs, [
+    'b#1',
+    'a',
+    'b #3', // its path ends with a space
+    'b?#4',
+  ]);
+  let index = '';
+  for (let i = 0; i < HREFS_PER_PAGE_MAX + 10; i += 1) index += `<a href="first#${i}">`;
+  assert.deepEqual(scan(`${index}<a href=last>`).hrefs, ['first#0', 'last']);
+  assert.deepEqual(oracleFindings(`${index}<a href=last>`).hrefs, ['first#0', 'last']);
+  // A frameset replaces what stood before it: the page may then be found again.
+  assert.deepEqual(scan('<a href="b#1"></a><frameset><frame src="b#2">').hrefs, ['b#2']);
+});
+
 test('a title is cut at its ceiling', () => {
   assert.equal(scan(`<title>${'long '.repeat(1_000)}</title>`).title.length, 1_000);
 });

@@ -10,7 +10,10 @@ export interface Findings {
   readonly charsetGuessed: boolean;
   /** What relative addresses are resolved against: `<base href>` if there is one, or the page. */
   readonly base: string;
-  /** Addresses as written (entities decoded, trimmed), in order, each once, those to follow only. */
+  /**
+   * Addresses as written (entities decoded, trimmed), in order, those to follow only; of several that differ in their
+   * fragments the first.
+   */
   readonly hrefs: readonly string[];
   /** The sitemaps that a sitemap lists, as written. */
   readonly sitemaps?: readonly string[];

@@ -1,4 +1,4 @@
-/** The addresses of a page, as written, each once and in order. */
+/** The addresses that a page links to, as written, each once and in order. */
 
 import { HREFS_PER_PAGE_MAX } from '../model/findings.ts';
 
@@ -10,6 +10,7 @@ const DEAD_ENDS = ['javascript:', 'mailto:', 'tel:', 'data:'];
 
 export interface Hrefs {
   readonly list: string[];
+  /** Addresses of the list without their fragments. */
   readonly known: Set<string>;
   readonly countMax: number;
 }
@@ -33,14 +34,25 @@ export const tidyHref = (written: string): string => {
 export const addHref = (hrefs: Hrefs, written: string): void => {
   if (hrefs.list.length >= hrefs.countMax) return;
   const href = tidyHref(written);
-  if (!leadsSomewhere(href) || hrefs.known.has(href)) return;
-  hrefs.known.add(href);
+  if (!leadsSomewhere(href)) return;
+  const page = withoutFragment(href);
+  if (hrefs.known.has(page)) return;
+  hrefs.known.add(page);
   hrefs.list.push(href);
+};
+
+/**
+ * The index of a manual links to thousands of places in a few pages: these must not use up the ceiling before its last
+ * pages. Only compared, never resolved: what is left of `a #b` ends with a space that belongs to the path.
+ */
+const withoutFragment = (href: string): string => {
+  const at = href.indexOf('#');
+  return at < 0 ? href : href.slice(0, at);
 };
 
 /** Forgets all but the first so many. */
 export const cutHrefs = (hrefs: Hrefs, count: number): void => {
-  for (const href of hrefs.list.splice(count)) hrefs.known.delete(href);
+  for (const href of hrefs.list.splice(count)) hrefs.known.delete(withoutFragment(href));
 };
 
 /** Puts an address before others, among which it may stand already. */

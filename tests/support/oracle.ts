@@ -66,8 +66,15 @@ export const oracleFindings = (page: string): OracleFindings => {
     base: base === null ? null : restored(base),
     canonical: restored(canonical),
     language: restored(language ?? '').trim(),
-    hrefs: [...hrefs].slice(0, HREFS_PER_PAGE_MAX).map(restored),
+    hrefs: firstOfEachPage(hrefs).slice(0, HREFS_PER_PAGE_MAX).map(restored),
   };
+};
+
+/** Addresses that differ in their fragments alone lead to one page. */
+const firstOfEachPage = (hrefs: Iterable<string>): string[] => {
+  const pages = new Map<string, string>();
+  for (const href of hrefs) if (!pages.has(href.split('#')[0]!)) pages.set(href.split('#')[0]!, href);
+  return [...pages.values()];
 };
 
 const isFeed = (rel: readonly string[], type: string | null): boolean =>
