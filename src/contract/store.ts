@@ -32,8 +32,8 @@ export interface Store {
    * allows. The claim moves the clock: `dueAt` becomes now + the delay in force (or the
    * default delay for a site never visited), counts a try, and answers with the pace as it was
    * before. No more leases are given than `pagesMax` leaves room for, those under way included;
-   * a site that reached its budget in `sitePagesMax` is held instead. The queue of an origin is claimed as
-   * a site is (see url/origin-queue.ts).
+   * a site that reached its budget in `sitePagesMax` is held instead. A queue beside a site is claimed as
+   * a site is (see url/side-queue.ts).
    */
   claim(ask: Ask): Promise<Claimed>;
 
@@ -118,7 +118,7 @@ export type Change = Order | Upkeep;
 export type Order =
   /** Parked queues are claimed again, from now on, with no failures. */
   | { readonly kind: 'retry-parked' }
-  /** Queues of links that were not wanted wait again, but for those that this scope refused (url/origin-queue.ts). */
+  /** Queues of links that were not wanted wait again, but for those that this scope refused (url/side-queue.ts). */
   | { readonly kind: 'release-refused'; readonly scope: string }
   /** Held sites that have fewer pages than their budget wait again. */
   | { readonly kind: 'release-held'; readonly sitePagesMax: SitePagesMax };

@@ -34,7 +34,7 @@ export interface Settlement {
   readonly to?: Destination;
 }
 
-/** From a site's queue to one beside it (url/origin-queue.ts), or from there back. */
+/** From a site's queue to one beside it (url/side-queue.ts), or from there back. */
 export interface Destination {
   /** The name of the queue; it is made if it is not there. */
   readonly queue: string;

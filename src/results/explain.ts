@@ -9,7 +9,7 @@ import { isInTrouble } from '../model/robots.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
 import { scopeName } from '../folder/scope-name.ts';
-import { originQueue, refusedQueue } from '../url/origin-queue.ts';
+import { originQueue, refusedQueue } from '../url/side-queue.ts';
 import { robotsIgnoredFor } from '../url/site-rules.ts';
 import { siteOf } from '../url/site.ts';
 import { lastFailure } from './all-pages.ts';

@@ -5,7 +5,7 @@ import type { Settings } from '../model/settings.ts';
 import { limitOf, type Limit } from '../observe/limit.ts';
 import { keepSamples, loadOf, sampleOf, type Busy, type LoadSample } from '../observe/load.ts';
 import type { Board } from '../observe/metrics/board.ts';
-import { nameOfQueue } from '../url/origin-queue.ts';
+import { nameOfQueue } from '../url/side-queue.ts';
 
 export interface Speed {
   look(census: Census, busy: Busy): void;

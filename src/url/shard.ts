@@ -1,13 +1,13 @@
 /** Which fixed slice of the sites does a site belong to? */
 
 import { fingerprint } from './fingerprint.ts';
-import { siteOfQueue } from './origin-queue.ts';
+import { siteOfQueue } from './side-queue.ts';
 
 /** More than any thread count, so that changing thread counts moves no link. */
 export const SHARDS = 64;
 
 /**
- * The queue of an origin is where its site is. The low half of the fingerprint is plenty, and a number is cheaper to
+ * A queue beside a site is where its site is. The low half of the fingerprint is plenty, and a number is cheaper to
  * divide than a bigint.
  */
 export const shardOf = (queue: string, shards: number = SHARDS): number =>

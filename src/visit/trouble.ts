@@ -9,7 +9,7 @@ import type { CarriedRobots } from '../model/long-rules.ts';
 import { isInTrouble } from '../model/robots.ts';
 import type { Destination, Settlement } from '../model/settlement.ts';
 import type { Pace, Visit } from '../model/visit.ts';
-import { isRefusedQueue, originQueue, siteOfQueue } from '../url/origin-queue.ts';
+import { isRefusedQueue, originQueue, siteOfQueue } from '../url/side-queue.ts';
 
 /** No name, no connection: what failed is the origin, not the page that was asked for. */
 const OF_ORIGIN: ReadonlySet<FailureCause> = new Set(['no-name', 'dns', 'refused', 'connect-timeout', 'tls']);

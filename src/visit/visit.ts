@@ -24,7 +24,7 @@ import { robotsDecision } from '../politeness/robots.ts';
 import { robotsDigest } from '../politeness/robots-digest.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
 import { readLocation } from '../url/location.ts';
-import { isOriginQueue } from '../url/origin-queue.ts';
+import { isSideQueue } from '../url/side-queue.ts';
 import { unansweredPage } from '../model/unanswered-page.ts';
 import { untilDeadline } from './deadline.ts';
 import { robotsEvent, troubleEvent } from './pace-event.ts';
@@ -76,7 +76,7 @@ interface End {
 
 export const visit = async (given: VisitParts, leased: Visit, stop: AbortSignal): Promise<Settlement> => {
   const ruled = underRules(given, leased);
-  const early = isOriginQueue(leased.site)
+  const early = isSideQueue(leased.site)
     ? settleAside(leased, given.rules.pace.troubleDelayMs)
     : settleLonger(given.rules.pace, ruled.rules.pace, leased);
   if (early) {

@@ -7,7 +7,7 @@ import { judgeLink } from '../url/scope.ts';
 import type { VisitParts } from './parts.ts';
 import type { Destination } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
-import { refusedQueue } from '../url/origin-queue.ts';
+import { refusedQueue } from '../url/side-queue.ts';
 
 /** Why it is not; null when it is. */
 export const refusalOf = async (

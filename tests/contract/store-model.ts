@@ -12,7 +12,7 @@ import { digestOf, withoutLongRules, withRules } from '../../src/model/long-rule
 import type { RobotsRecord } from '../../src/model/robots.ts';
 import type { Destination, Settlement } from '../../src/model/settlement.ts';
 import type { Pace, Visit } from '../../src/model/visit.ts';
-import { isOriginQueue, isRefusedQueue } from '../../src/url/origin-queue.ts';
+import { isSideQueue, isRefusedQueue } from '../../src/url/side-queue.ts';
 import { shardOf } from '../../src/url/shard.ts';
 
 export interface ModelSite {
@@ -56,7 +56,7 @@ export const createModel = (): Model => ({
 export const sitesOf = (model: Model): ModelSite[] => [...model.sites.values()];
 
 /** The queue of an origin is none. */
-export const sitesKnown = (model: Model): number => sitesOf(model).filter(({ name }) => !isOriginQueue(name)).length;
+export const sitesKnown = (model: Model): number => sitesOf(model).filter(({ name }) => !isSideQueue(name)).length;
 
 export const leasedVisits = (model: Model): Visit[] =>
   sitesOf(model).flatMap((site) => (site.lease ? [site.lease.visit] : []));
@@ -249,7 +249,7 @@ export const followChange = (model: Model, change: Change, now: number): void =>
     if (change.kind === 'release-refused' && site.setAside === 'held' && isRefusedQueue(site.name)) {
       if (!site.name.endsWith(` !${change.scope}`)) site.setAside = null;
     }
-    if (change.kind === 'release-held' && site.setAside === 'held' && !isOriginQueue(site.name)) {
+    if (change.kind === 'release-held' && site.setAside === 'held' && !isSideQueue(site.name)) {
       if (site.pages < (pagesMaxOf(change.sitePagesMax, site.name) ?? Infinity)) site.setAside = null;
     }
   }
@@ -285,7 +285,7 @@ export const checkCounts = (model: Model, census: Census): void => {
       sites: {
         known: sitesKnown(model),
         parked: inState('parked').length,
-        held: inState('held').filter((site) => !isOriginQueue(site.name)).length,
+        held: inState('held').filter((site) => !isSideQueue(site.name)).length,
       },
       settled: byOutcome,
       forgotten: model.forgotten,

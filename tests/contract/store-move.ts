@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Destination } from '../../src/model/settlement.ts';
 import type { Visit } from '../../src/model/visit.ts';
-import { originQueue, refusedQueue } from '../../src/url/origin-queue.ts';
+import { originQueue, refusedQueue } from '../../src/url/side-queue.ts';
 import { shardOf } from '../../src/url/shard.ts';
 import {
   ask,

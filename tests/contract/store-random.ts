@@ -11,7 +11,7 @@ import { ANSWERED_OUTCOMES } from '../../src/model/outcome.ts';
 import { isArchived } from '../../src/model/page.ts';
 import type { Settlement } from '../../src/model/settlement.ts';
 import type { Visit } from '../../src/model/visit.ts';
-import { isOriginQueue, originQueue, refusedQueue, siteOfQueue } from '../../src/url/origin-queue.ts';
+import { isSideQueue, originQueue, refusedQueue, siteOfQueue } from '../../src/url/side-queue.ts';
 import {
   checkCensus,
   createModel,
@@ -178,7 +178,7 @@ const settlementFor = (run: RandomRun, visit: Visit): Settlement => {
   const { clock } = run.scene;
   const { dice } = run;
   // Nothing of the queue of an origin is settled there: its links go back to their site, or wait on.
-  if (isOriginQueue(visit.site) || dice.below(8) === 0) return movingFor(run, visit);
+  if (isSideQueue(visit.site) || dice.below(8) === 0) return movingFor(run, visit);
   const fate = dice.oneOf(['settled', 'settled', 'settled', 'retry', 'returned'] as const);
   const parked = dice.below(12) === 0;
   // Its clock does not outlast the parking, so that all readings of "from now on" agree.
@@ -217,7 +217,7 @@ const settlementFor = (run: RandomRun, visit: Visit): Settlement => {
 const SCOPES = ['0a', '0b'];
 
 const movingFor = ({ scene: { clock }, dice }: RandomRun, visit: Visit): Settlement => {
-  const isBack = isOriginQueue(visit.site);
+  const isBack = isSideQueue(visit.site);
   const held = !isBack && dice.below(3) === 0;
   const queue = isBack
     ? siteOfQueue(visit.site)
@@ -284,7 +284,7 @@ const finish = async (run: RandomRun): Promise<void> => {
     followClaim(model, { asked, claimed, now: clock.now() });
     if (claimed.visits.length === 0) break;
     const settlements = claimed.visits.map((visit) =>
-      isOriginQueue(visit.site) ? backToSite(visit) : settlementOf(visit, { records: recordsOf(visit.link.url) }),
+      isSideQueue(visit.site) ? backToSite(visit) : settlementOf(visit, { records: recordsOf(visit.link.url) }),
     );
     assert.equal(followSettle(model, settlements).length, settlements.length);
     await store.settle(settlements);

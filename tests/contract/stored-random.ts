@@ -8,7 +8,7 @@ import type { FoundSite } from '../../src/contract/walk.ts';
 import type { PageRow } from '../../src/model/page.ts';
 import { fingerprint } from '../../src/url/fingerprint.ts';
 import { shardOf } from '../../src/url/shard.ts';
-import { siteOfQueue } from '../../src/url/origin-queue.ts';
+import { siteOfQueue } from '../../src/url/side-queue.ts';
 import { checkCounts, leasedVisits, sitesKnown, sitesOf, type Model, type ModelSite } from './store-model.ts';
 import { runAtRandom, takeStep, type RandomRun } from './store-random.ts';
 import { wholeOf } from './stored-everything.ts';

@@ -95,8 +95,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'visit/visit.ts',
-        '  const early = isOriginQueue(leased.site)',
-        '  const early = isOriginQueue(leased.site) && leased.robots && waits(leased.robots, leased.claimedAt)',
+        '  const early = isSideQueue(leased.site)',
+        '  const early = isSideQueue(leased.site) && leased.robots && waits(leased.robots, leased.claimedAt)',
       ),
     ],
   },

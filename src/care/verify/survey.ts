@@ -14,7 +14,7 @@ import { knownTotal, type Census } from '../../model/census.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import { isArchived } from '../../model/page.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
-import { isOriginQueue } from '../../url/origin-queue.ts';
+import { isSideQueue } from '../../url/side-queue.ts';
 import { shardOf } from '../../url/shard.ts';
 
 /** Something that is not as it should be. */
@@ -225,13 +225,13 @@ const meetPage = (
 const judgeSite = (findings: Findings, { found, waiting }: OpenSite): void => {
   const { faults } = findings;
   const { site, state, leased } = found;
-  if (!isOriginQueue(site)) count(findings, 'sites');
+  if (!isSideQueue(site)) count(findings, 'sites');
   findings.pagesSaid += found.pages;
   switch (state) {
     case 'parked':
     case 'held':
       count(findings, state, waiting);
-      if (state === 'parked' || !isOriginQueue(site)) count(findings, `sites ${state}`);
+      if (state === 'parked' || !isSideQueue(site)) count(findings, `sites ${state}`);
       break;
     case 'waiting':
     case 'leased':

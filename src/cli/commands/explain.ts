@@ -1,6 +1,6 @@
 /** `gossamer explain`: why a URL was not crawled, or when it will be. */
 
-import { isOriginQueue, nameOfQueue } from '../../url/origin-queue.ts';
+import { isSideQueue, nameOfQueue } from '../../url/side-queue.ts';
 import { explain, type Explanation } from '../../results/explain.ts';
 import { lockOwner } from '../../folder/lock.ts';
 import { TRIES_MAX } from '../../contract/store.ts';
@@ -82,7 +82,7 @@ const factsOf = ({ reason, state, view, robots }: Explanation): [string, string]
       '',
       `${robots.origin}/robots.txt, read ${ageOf(robots.fetchedAt)} ago${robots.stale ? '; stale, to be asked for again' : ''}`,
     ]);
-  if (view?.site) rows.push([isOriginQueue(view.site.site) ? 'origin' : 'site', siteWords(view.site)]);
+  if (view?.site) rows.push([isSideQueue(view.site.site) ? 'origin' : 'site', siteWords(view.site)]);
   return rows;
 };
 
@@ -91,7 +91,7 @@ const ageOf = (at: number): string => writeDuration(Math.max(0, Date.now() - at)
 const siteWords = ({ site, state, pages, waiting, delayMs, failures }: SiteView): string =>
   [
     `${nameOfQueue(site)}, ${state}`,
-    ...(isOriginQueue(site) ? [] : [plural(pages, 'page')]),
+    ...(isSideQueue(site) ? [] : [plural(pages, 'page')]),
     `${plural(waiting, 'link')} in its queue`,
     ...(delayMs > 0 ? [`a delay of ${writeDuration(delayMs)}`] : []),
     ...(failures > 0 ? [`${plural(failures, 'failure')} in a row`] : []),

@@ -9,7 +9,7 @@ import { cutToWidth, padToWidth, widthOf } from '../../lib/text-width.ts';
 import { plural, writeCount, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
-import { isOriginQueue, isRefusedQueue, nameOfQueue, originOfQueue, siteOfQueue } from '../../url/origin-queue.ts';
+import { isSideQueue, isRefusedQueue, nameOfQueue, originOfQueue, siteOfQueue } from '../../url/side-queue.ts';
 import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
 import { JSON_LINES_FLAG, print, printForeign, printText, readCount, readFormat, type Format } from '../listing.ts';
@@ -56,7 +56,7 @@ export const sitesCommand: Command = {
 const knownSites = async (crawl: StoredCrawl, { search }: SiteQuery): Promise<number> => {
   if (search === undefined) return (await crawl.census()).sites.known;
   let known = 0;
-  for await (const { site } of crawl.sites({ search })) if (!isOriginQueue(site)) known++;
+  for await (const { site } of crawl.sites({ search })) if (!isSideQueue(site)) known++;
   return known;
 };
 
@@ -67,7 +67,7 @@ interface Listed {
 }
 
 const count = (listed: Listed, { view }: SiteRow): void => {
-  if (!isRefusedQueue(view.site)) listed[isOriginQueue(view.site) ? 'origins' : 'sites']++;
+  if (!isRefusedQueue(view.site)) listed[isSideQueue(view.site) ? 'origins' : 'sites']++;
 };
 
 const queryOf = (read: Read, format: Format): SiteQuery => {

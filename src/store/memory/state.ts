@@ -9,7 +9,7 @@ import { digestOf, withoutLongRules, withRules, type CarriedRobots } from '../..
 import type { RobotsRecord } from '../../model/robots.ts';
 import type { Pace } from '../../model/visit.ts';
 import type { Waiting } from '../../model/waiting.ts';
-import { isOriginQueue } from '../../url/origin-queue.ts';
+import { isSideQueue } from '../../url/side-queue.ts';
 import { shardOf } from '../../url/shard.ts';
 
 export interface Lease extends Waiting {
@@ -125,9 +125,9 @@ export const census = (state: MemoryState, now: number): Census => {
     forgotten: state.forgotten,
     pages: state.answered,
     sites: {
-      known: sites.filter(({ name }) => !isOriginQueue(name)).length,
+      known: sites.filter(({ name }) => !isSideQueue(name)).length,
       parked: inState('parked').length,
-      held: inState('held').filter(({ name }) => !isOriginQueue(name)).length,
+      held: inState('held').filter(({ name }) => !isSideQueue(name)).length,
     },
     sitesDue: Math.min(due.length, SITES_DUE_COUNTED_MAX),
     next: next ? { site: next.name, dueAt: next.pace.dueAt, failures: next.pace.failures } : null,

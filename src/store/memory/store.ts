@@ -7,7 +7,7 @@ import type { Admitted, Ask, Change, Claimed, Settled, Store } from '../../contr
 import { unansweredPage } from '../../model/unanswered-page.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Link } from '../../model/link.ts';
-import { isOriginQueue, isRefusedQueue, refusedQueue, siteOfQueue } from '../../url/origin-queue.ts';
+import { isSideQueue, isRefusedQueue, refusedQueue, siteOfQueue } from '../../url/side-queue.ts';
 import { NO_PLACE, type PageRow } from '../../model/page.ts';
 import { pagesMaxOf } from '../../model/site-budget.ts';
 import type { Destination, Settlement } from '../../model/settlement.ts';
@@ -249,7 +249,7 @@ const applyTo = (state: MemoryState, site: Site, { change, now }: { change: Chan
       };
       return true;
     case 'release-held':
-      if (site.setAside !== 'held' || isOriginQueue(site.name)) return false;
+      if (site.setAside !== 'held' || isSideQueue(site.name)) return false;
       if (site.pages >= (pagesMaxOf(change.sitePagesMax, site.name) ?? Infinity)) return false;
       site.setAside = null;
       return true;

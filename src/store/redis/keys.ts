@@ -11,7 +11,7 @@ import { StoreFault } from '../../contract/fault.ts';
  * - `lease`   sorted set: sites under visit, by when their lease runs out
  * - `leased`  hash: site -> its lease with its link
  * - `parked`, `held`  sets of sites
- * - `sites`   list of all sites, as they were found, and of the queues of origins (url/origin-queue.ts)
+ * - `sites`   list of all sites, as they were found, and of the queues of origins (url/side-queue.ts)
  * - `site:<name>`   hash: state, waiting, pages, dueAt, delay (`e`), crawl delay, response time, failures; `o`, where
  *   its queue begins
  * - `queue:<name>`  list of its waiting links in blocks, or of references to files with them

@@ -9,7 +9,7 @@ import { anchorNow, createClock } from '../../lib/clock.ts';
 import type { Census } from '../../model/census.ts';
 import type { PageRow } from '../../model/page.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
-import { isOriginQueue } from '../../url/origin-queue.ts';
+import { isSideQueue } from '../../url/side-queue.ts';
 import { shardOf } from '../../url/shard.ts';
 import { removeDatabase } from '../files.ts';
 import { SITE_STATE } from '../site-state.ts';
@@ -121,9 +121,9 @@ const addSite = (intake: Intake, { site, state, pages, pace }: FoundSite): void 
   const { dueAt, delayMs, crawlDelayMs, responseMs, failures } = pace;
   const shard = shardOf(site, shards);
   sql(ADD_SITE_SQL).run(site, shard, SITE_STATE[setAside], pages, dueAt, delayMs, crawlDelayMs, responseMs, failures);
-  if (!isOriginQueue(site)) tally.sites++;
+  if (!isSideQueue(site)) tally.sites++;
   if (setAside === 'parked') tally.sitesParked++;
-  if (setAside === 'held' && !isOriginQueue(site)) tally.sitesHeld++;
+  if (setAside === 'held' && !isSideQueue(site)) tally.sitesHeld++;
   intake.rows++;
 };
 

@@ -5,7 +5,7 @@ import type { FoundSite } from '../../contract/walk.ts';
 import { createFingerprintTable, type FingerprintTable } from '../../lib/fingerprint-table.ts';
 import { ANSWERED_OUTCOMES } from '../../model/outcome.ts';
 import { fingerprint } from '../../url/fingerprint.ts';
-import { isOriginQueue } from '../../url/origin-queue.ts';
+import { isSideQueue } from '../../url/side-queue.ts';
 import type { Connection } from './schema.ts';
 import { printsAfter, seenLog } from './seen-log.ts';
 import { countSettled, emptyTally, type Tally } from './tally.ts';
@@ -86,10 +86,10 @@ const cannotFix = (what: string): StoreFault =>
   new StoreFault(`the repair met what it cannot fix: ${what}`, 'nothing was changed; restore the crawl from a copy');
 
 const countSite = (tally: Tally, { found: { site, state, leased }, waiting }: CountedSite): void => {
-  if (!isOriginQueue(site)) tally.sites++;
+  if (!isSideQueue(site)) tally.sites++;
   if (leased) tally.leased++;
   if (state === 'parked') tally.sitesParked++;
-  if (state === 'held' && !isOriginQueue(site)) tally.sitesHeld++;
+  if (state === 'held' && !isSideQueue(site)) tally.sitesHeld++;
   tally[state === 'parked' || state === 'held' ? state : 'waiting'] += waiting;
 };
 

@@ -24,7 +24,7 @@ for i, t in ipairs(given.sites) do
   redis.call('HSET', tag .. 'site:' .. name, 's', state, 'w', 0, 'p', t[3],
     'd', num(t[4]), 'e', num(t[5]), 'c', num(t[6]), 'r', num(t[7]), 'f', t[8], 'o', 0)
   names[i] = name
-  if not string.find(name, ' ', 1, true) then known = known + 1 end -- the queue of an origin is no site
+  if not string.find(name, ' ', 1, true) then known = known + 1 end -- a queue beside a site is none
   if state == PARKED or state == HELD then
     redis.call('SADD', state == PARKED and parked or held, name)
     if state == PARKED then add('sitesParked', 1)

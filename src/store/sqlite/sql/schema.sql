@@ -10,7 +10,7 @@
 -- `site.state` is a number of src/store/site-state.ts: 0 waiting, 1 leased, 2 parked, 3 held, 4 idle. Whether a link
 -- waits is a state of its own, because a partial index over the counter would be written for every link that is added.
 --
--- A site is also the queue of an origin in trouble (src/url/origin-queue.ts): only such a one is ever parked.
+-- A site is also a queue beside one (src/url/side-queue.ts): only that of an origin in trouble is ever parked.
 --
 -- `rules` has the texts of long rules (src/model/long-rules.ts), each once, however many rows of `robots` name it by its
 -- `digest`; their own `rules` are empty then.

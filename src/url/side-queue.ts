@@ -16,7 +16,7 @@ export const refusedQueue = (site: string, scope: string): string => `${site} !$
 export const isRefusedQueue = (queue: string): boolean => queue.includes(' !');
 
 /** Whether a queue lies beside that of its site. */
-export const isOriginQueue = (queue: string): boolean => queue.includes(' ');
+export const isSideQueue = (queue: string): boolean => queue.includes(' ');
 
 /** The site that a queue belongs to: itself, if it is the queue of a site. */
 export const siteOfQueue = (queue: string): string => {
