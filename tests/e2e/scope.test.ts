@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { endBinaries, runBinary, type Ran } from '../support/binary.ts';
+import { endBinaries, runBinary, startBinary, type Ran } from '../support/binary.ts';
 import { htmlOf } from '../support/few-pages.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { startRedis } from '../support/redis-server.ts';
@@ -15,6 +15,8 @@ import { assertCode } from '../support/stage.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'gossamer-scope-e2e-'));
 let asked: string[] = [];
+/** Told of each page that is asked for, with how many that makes. */
+let onAsked: (count: number) => void = () => {};
 
 /** Every page links to all of these. */
 const PAGES = [
@@ -47,7 +49,7 @@ const linksOf = (page: string): readonly string[] => {
 const server = createServer((request, response) => {
   const page = `${request.headers.host}${request.url}`;
   if (request.url === '/robots.txt') return void response.writeHead(404).end();
-  asked.push(page);
+  onAsked(asked.push(page));
   const to = MOVED[page];
   if (to !== undefined) return void response.writeHead(301, { location: to }).end();
   response.setHeader('content-type', 'text/html').end(htmlOf(page, linksOf(page)));
@@ -275,4 +277,42 @@ test('a deeper crawl goes on from the pages that it has, and says what it cannot
   assertCode(told, 0);
   assert.match(told.stderr, /1 page was archived without its HTML: links in it cannot be found again/);
   assert.deepEqual(asked, []);
+});
+
+/** Runs the binary and kills it with the request for that many pages. */
+const killedAt = async (count: number, words: readonly string[]): Promise<void> => {
+  asked = [];
+  const run = startBinary(words);
+  onAsked = (now) => void (now === count && run.send('SIGKILL'));
+  assert.equal((await run.ended).signal, 'SIGKILL');
+  onAsked = () => {};
+};
+
+test('a kill -9 with any request loses neither a home nor a link that a wider scope takes', async () => {
+  const moved = ['old.test/', 'moved.test/', ...NEW.slice(0, -1)].toSorted();
+  for (const count of [1, 2, 3, 4, 6]) {
+    const dir = join(home, `killed-${count}`);
+    const words = [
+      'crawl',
+      'http://old.test/',
+      '--dir',
+      dir,
+      '--email',
+      'a@example.org',
+      '--scope',
+      'site',
+      ...common(),
+    ];
+    await killedAt(count, words);
+    assertCode(await runBinary(['resume', dir]), 0);
+    assert.deepEqual([...new Set(asked)].toSorted(), moved, `killed with request ${count}`);
+  }
+  const site = PAGES.filter((page) => page.includes('a.test/'));
+  for (const count of [1, 3, 5]) {
+    const { dir } = await crawl('--url', 'http://www.a.test/guide/one', '--scope', 'page');
+    await killedAt(count, ['resume', dir, '--scope', 'site']);
+    assertCode(await runBinary(['resume', dir]), 0);
+    assert.deepEqual([...new Set(asked)].toSorted(), site.filter((page) => page !== 'www.a.test/guide/one').toSorted());
+    assertCode(await runBinary(['verify', dir]), 0);
+  }
 });
