@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { Store } from '../src/contract/store.ts';
 import { createBoard } from '../src/observe/metrics/board.ts';
@@ -16,8 +17,11 @@ import { ask, linksOf } from './contract/store-scene.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive } from './support/memory-archive.ts';
 
-/** Gives the verbs of each transaction. */
-const transactions = async (story: (client: Store) => Promise<unknown>): Promise<string[][]> => {
+/** Gives the verbs of each transaction. `onPause` is told when the server waits for more. */
+const transactions = async (
+  story: (client: Store, drained: () => Promise<void>) => Promise<unknown>,
+  onPause: () => void = () => {},
+): Promise<string[][]> => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-port-'));
   const clock = createManualClock();
   const store = openSqlite({
@@ -33,12 +37,16 @@ const transactions = async (story: (client: Store) => Promise<unknown>): Promise
       return store.together(calls, onTime);
     },
   };
-  const server = createStoreServer(watched, { onSlow: () => {}, onTime: () => {} });
+  const pause = (ms: number): Promise<void> => {
+    onPause();
+    return sleep(ms);
+  };
+  const server = createStoreServer(watched, { onSlow: () => {}, onTime: () => {}, pause });
   const { port1, port2 } = new MessageChannel();
   server.serve(port1, 'fetch-1', openClientMeter(createBoard().cellsOf('fetch-1', 'fetch')));
   const client = createStoreClient(port2);
   try {
-    await story(client);
+    await story(client, server.drained);
     return seen;
   } finally {
     await client.close();
@@ -61,6 +69,30 @@ test('calls that come together share a transaction, a claim goes first, and what
     ['claim', 'admit'],
     ['admit', 'admit'],
   ]);
+});
+
+test('calls that come one by one are not held up for others, until some come together again', async () => {
+  let pauses = 0;
+  const waited: boolean[] = [];
+  const seen = await transactions(
+    async (client, drained) => {
+      const once = async (calls: readonly (() => Promise<unknown>)[]): Promise<void> => {
+        const before = pauses;
+        await Promise.all(calls.map((call) => call()));
+        await drained(); // it rests, whatever it waited for
+        waited.push(pauses > before);
+      };
+      const admit = (site: string) => () => client.admit(linksOf(site, 1));
+      for (let n = 0; n < 10; n++) await once([admit(`s${n}.example`)]);
+      await once([admit('a.example'), admit('b.example')]);
+      await once([admit('c.example')]);
+    },
+    () => pauses++,
+  );
+  assert.deepEqual(seen.at(-2), ['admit', 'admit']);
+  assert.deepEqual(waited.slice(0, 8), Array(8).fill(true));
+  assert.deepEqual(waited.slice(8, 10), [false, false], 'eight came alone');
+  assert.equal(waited[11], true, 'two came together');
 });
 
 test('an order to free leases keeps its place: it frees what was claimed before it, and nothing else', async () => {

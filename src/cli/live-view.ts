@@ -88,7 +88,7 @@ const numberRows = (snapshot: Snapshot, census: Census, settings: Settings, colu
         `${writeCount(sitesDue)} due`,
         `${writeCount(snapshot.visits)} under way`,
         `${writeCount(sites.known)} known`,
-        ...(sites.parked > 0 ? [`${some(sites.parked, 'origin')} parked`] : []),
+        ...(sites.parked > 0 ? [`${plural(sites.parked, 'origin')} parked`] : []),
         ...(sites.held > 0 ? [`${writeCount(sites.held)} held`] : []),
       ],
     ],
@@ -99,7 +99,7 @@ const numberRows = (snapshot: Snapshot, census: Census, settings: Settings, colu
         ...(snapshot.diskFreeBytes === null ? [] : [`${writeBytes(snapshot.diskFreeBytes)} disk free`]),
         `${writeBytes(snapshot.receivedBytes)} received`,
         `${writeBytes(archivedBytes)} archived`,
-        ...(snapshot.restarts > 0 ? [red(`${some(snapshot.restarts, 'thread')} restarted`)] : []),
+        ...(snapshot.restarts > 0 ? [red(`${plural(snapshot.restarts, 'thread')} restarted`)] : []),
       ],
     ],
   ];
@@ -109,8 +109,6 @@ const rereadRows = ({ rereading }: Snapshot): Row[] =>
   rereading === null
     ? []
     : [['reread', [`${writeCount(rereading.done)} of ${plural(rereading.total, 'archived page')}, for a wider scope`]]];
-
-const some = (n: number, one: string): string => `${writeCount(n)} ${n === 1 ? one : `${one}s`}`;
 
 const label = (name: string): string => `  ${dim(name.padEnd(NAME_COLUMNS))} `;
 const LABEL_COLUMNS = widthOf(label(''));

@@ -1,6 +1,6 @@
 /** What limits the speed of a crawl right now? */
 
-import { writeCount, writeDuration } from '../lib/units.ts';
+import { plural, writeCount, writeDuration } from '../lib/units.ts';
 import { visible } from '../lib/visible.ts';
 import type { Load } from './load.ts';
 
@@ -61,7 +61,7 @@ const ownLimit = (load: Load): Limit => {
   if (isWaitingForParsers(load))
     return {
       kind: 'parsers',
-      words: `parsers: ${some(load.waitingForParser, 'page')} wait for a parse thread (--parsers ${settings.parsers})`,
+      words: `parsers: ${plural(load.waitingForParser, 'page')} wait for a parse thread (--parsers ${settings.parsers})`,
     };
   if (busy.fetch >= BUSY_SHARE)
     return {
@@ -75,16 +75,16 @@ const ownLimit = (load: Load): Limit => {
     };
   const slotsMax = settings.concurrency * settings.fetchers;
   if (load.slots < slotsMax)
-    return { kind: 'start', words: `start: ${writeCount(load.slots)} of ${some(slotsMax, 'slot')} are open so far` };
+    return { kind: 'start', words: `start: ${writeCount(load.slots)} of ${plural(slotsMax, 'slot')} are open so far` };
   return {
     kind: 'slots',
-    words: `slots: ${some(load.sitesDue, 'site')} could be visited, and there ${slotsMax === 1 ? 'is' : 'are'} ${some(slotsMax, 'slot')} (--concurrency ${settings.concurrency})`,
+    words: `slots: ${plural(load.sitesDue, 'site')} could be visited, and there ${slotsMax === 1 ? 'is' : 'are'} ${plural(slotsMax, 'slot')} (--concurrency ${settings.concurrency})`,
   };
 };
 
 const limitOfSites = ({ sitesDue, sitesKnown, next, visits }: Load): Limit | null => {
   if (sitesDue >= 1 || next !== null) {
-    const due = `politeness: ${writeCount(sitesDue)} of ${some(sitesKnown, 'site')} may be visited now`;
+    const due = `politeness: ${writeCount(sitesDue)} of ${plural(sitesKnown, 'site')} may be visited now`;
     return {
       kind: 'politeness',
       words: next === null || next.inMs < SOON_MS ? due : `${due}, the next in ${nextWords(next)}`,
@@ -92,11 +92,10 @@ const limitOfSites = ({ sitesDue, sitesKnown, next, visits }: Load): Limit | nul
   }
   return visits < 1
     ? null
-    : { kind: 'network', words: `network: ${some(visits, 'visit')} under way, and no other site has links` };
+    : { kind: 'network', words: `network: ${plural(visits, 'visit')} under way, and no other site has links` };
 };
 
 const nextWords = ({ name, inMs, failures }: NonNullable<Load['next']>): string =>
-  `${writeDuration(inMs)} (${visible(name)}${failures > 0 ? ` after ${some(failures, 'failure')}` : ''})`;
+  `${writeDuration(inMs)} (${visible(name)}${failures > 0 ? ` after ${plural(failures, 'failure')}` : ''})`;
 
-const some = (n: number, one: string): string => `${writeCount(n)} ${Math.round(n) === 1 ? one : `${one}s`}`;
 const percent = (share: number): string => `${Math.min(100, Math.round(share * 100))} %`;

@@ -22,6 +22,11 @@ export interface StoreServer {
  */
 const GATHER_MS = 15;
 /**
+ * After so many messages in a row that came alone there is nothing to wait for: one site of one's own, visited without
+ * a delay, would wait for this at every step.
+ */
+const ALONE_MIN = 8;
+/**
  * A transaction takes on no further message once it has this many rows to write, so that a claim that comes meanwhile
  * does not wait long for it.
  */
@@ -36,6 +41,8 @@ const SLOW_MS = 1_000;
 export interface Watching {
   readonly onSlow: OnSlow;
   readonly onTime: StoreTimes;
+  /** How the server waits. */
+  readonly pause?: (ms: number) => Promise<unknown>;
 }
 
 interface Client {
@@ -56,13 +63,16 @@ export const createStoreServer = (store: OpenedStore, watching: Watching): Store
 
 type Together = NonNullable<OpenedStore['together']>;
 
-const createGatheringServer = (together: Together, { onSlow, onTime }: Watching): StoreServer => {
+const createGatheringServer = (together: Together, { onSlow, onTime, pause = sleep }: Watching): StoreServer => {
   const meters = new Map<string, ClientMeter>();
   let queue: Queued[] = [];
+  /** Transactions in a row with a single message. */
+  let alone = 0;
   let whenDrained: Promise<void> | null = null;
 
   const drain = (): void => {
     const batch = nextBatch();
+    alone = batch.length === 1 && queue.length === 0 ? alone + 1 : 0;
     const begun = performance.now();
     const freeing = batch.find(({ message }) => mayGiveUp(message.call))?.message.call;
     const givenUp = (): number => givenUpIn(together([{ verb: 'census' }])[0] as Census);
@@ -104,12 +114,13 @@ const createGatheringServer = (together: Together, { onSlow, onTime }: Watching)
    * is seen.
    */
   const work = async (): Promise<void> => {
-    for (let pauseMs = GATHER_MS; ; ) {
-      await (pauseMs === 0 ? turn() : sleep(pauseMs));
+    for (let pauseMs = alone < ALONE_MIN ? GATHER_MS : 0; ; ) {
+      await (pauseMs === 0 ? turn() : pause(pauseMs));
       if (queue.length === 0) break;
       const begun = performance.now();
       drain();
-      pauseMs = queue.length > 0 || performance.now() - begun >= GATHER_MS ? 0 : GATHER_MS;
+      const isDone = queue.length > 0 || performance.now() - begun >= GATHER_MS || alone >= ALONE_MIN;
+      pauseMs = isDone ? 0 : GATHER_MS;
     }
     whenDrained = null;
   };
