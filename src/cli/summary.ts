@@ -32,6 +32,7 @@ export const summaryOf = (end: RunEnd, { dir, isShared }: SummaryOptions): strin
     '',
     `${bold(`Crawl ${dir} ${REASONS[end.reason]}`)} after ${writeDuration(snapshot.elapsedMs)}: ` +
       `${plural(snapshot.pagesThisRun, 'page')} in this run (${snapshot.pagesPerSecondMean.toFixed(1)}/s)${isShared && census ? `, of ${writeCount(census.pages)} in the whole crawl` : ''}${notVisited(end)}`,
+    ...rereadLines(end),
     ...seedLines(end),
     ...(end.fault ? [`  ${visible(`${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`)}`] : []),
   ];
@@ -63,6 +64,11 @@ const notVisited = ({ reason, census }: RunEnd): string => {
 
 /** Causes that this machine may be to blame for. */
 const UNREACHED: ReadonlySet<string> = new Set<FailureCause>(['no-name', 'dns', 'refused', 'connect-timeout']);
+
+const rereadLines = ({ reread }: RunEnd): string[] =>
+  reread === null
+    ? []
+    : [`  the scope is wider: ${plural(reread.read, 'archived page')} read again, ${plural(reread.found, 'new link')}`];
 
 const seedLines = ({ parkedSeeds, census }: RunEnd): string[] => {
   if (!parkedSeeds) return [];

@@ -101,11 +101,20 @@ export const watchRun = async (
       reason: end.reason,
       pages: end.census?.pages ?? 0,
       pagesThisRun: end.snapshot.pagesThisRun,
+      reread: end.reread,
     });
     if (end.fault) log('error', `${end.fault.message}${end.fault.advice ? `: ${end.fault.advice}` : ''}`);
     if (end.fault && shown.level === 'debug') terminal.warn(visibleLines(end.fault.stack));
     if (shown.json)
-      terminal.print(jsonOf({ ...objectOf(end.snapshot), reason: end.reason, parkedSeeds: end.parkedSeeds, dir }));
+      terminal.print(
+        jsonOf({
+          ...objectOf(end.snapshot),
+          reason: end.reason,
+          parkedSeeds: end.parkedSeeds,
+          reread: end.reread,
+          dir,
+        }),
+      );
     else if (!shown.quiet) terminal.print(summaryOf(end, { dir, isShared: isShared(store.url) }));
     return end.parkedSeeds ? 5 : EXITS[end.reason];
   } finally {

@@ -52,7 +52,7 @@ export interface Rereading {
 }
 
 /** What became of the pages that were to be read again. */
-interface Figures {
+export interface Reread {
   read: number;
   found: number;
   /** Pages whose records are not in this directory. */
@@ -65,29 +65,32 @@ interface Figures {
 export const rereadIfDue = async (
   { place, ...parts }: Omit<RereadParts, 'crawl'> & { readonly place: StorePlace },
   onProgress: (rereading: Rereading | null) => void,
-): Promise<void> => {
+): Promise<Reread | null> => {
   const { dir, settings, log } = parts;
-  if (readIdentity(dir).widened !== true) return;
-  if (settings.hooks !== '')
-    return log(
+  if (readIdentity(dir).widened !== true) return null;
+  if (settings.hooks !== '') {
+    log(
       'warn',
       'the scope is wider, but archived pages are not read again in a crawl with --hooks: links that were not taken when they were fetched stay unknown',
     );
-  await lookBeside({ store: place, log }, (crawl) => reread({ ...parts, crawl }, onProgress));
+    return null;
+  }
+  const figures = await lookBeside({ store: place, log }, (crawl) => reread({ ...parts, crawl }, onProgress));
   onProgress(null);
+  return figures;
 };
 
-const reread = async (parts: RereadParts, onProgress: (rereading: Rereading) => void): Promise<void> => {
+const reread = async (parts: RereadParts, onProgress: (rereading: Rereading) => void): Promise<Reread> => {
   const { dir, member, settings, store, crawl, stop, log } = parts;
   const mark = `reread:${scopeName(dir, settings)}${member === undefined ? '' : `:${member}`}`;
   const { end } = await crawl.pagesAfter(0, { limit: 0 });
   const router = await openRouter(parts);
-  const figures: Figures = { read: 0, found: 0, elsewhere: 0, unkept: 0 };
+  const figures: Reread = { read: 0, found: 0, elsewhere: 0, unkept: 0 };
   for (let row = (await store.census()).marks[mark] ?? 0; row < end; ) {
     onProgress({ done: row, total: end });
     const slice = await crawl.pagesAfter(row, { limit: ROWS_AT_ONCE });
     for (const page of slice.pages) {
-      if (stop.aborted) return;
+      if (stop.aborted) return figures;
       const links = await linksOf(parts, { router, page, figures });
       if (links.length > 0) figures.found += (await store.admit(links, settings.maxWaitingPerSite)).admitted;
       await new Promise((resolve) => setImmediate(resolve)); // a page takes milliseconds, and others wait
@@ -99,6 +102,7 @@ const reread = async (parts: RereadParts, onProgress: (rereading: Rereading) => 
   const { widened: _, ...identity } = readIdentity(dir);
   keepIdentity(dir, identity);
   tell(log, figures);
+  return figures;
 };
 
 const openRouter = async ({ dir, settings, crawl }: RereadParts): Promise<Router> => {
@@ -118,7 +122,7 @@ const openRouter = async ({ dir, settings, crawl }: RereadParts): Promise<Router
 /** The links of a page that are wanted; the store knows which of them are new. */
 const linksOf = async (
   { dir, settings }: RereadParts,
-  { router, page, figures }: { router: Router; page: PageRow; figures: Figures },
+  { router, page, figures }: { router: Router; page: PageRow; figures: Reread },
 ): Promise<Link[]> => {
   const { url, site, depth, via } = page;
   const link: Link = { url, site, depth, via, hops: 0, fallback: false, first: false };
@@ -152,7 +156,7 @@ const responseAt = (dir: string, place: WarcPlace): { head: string; body: Buffer
   return null;
 };
 
-const tell = (log: Log, { read, found, elsewhere, unkept }: Figures): void => {
+const tell = (log: Log, { read, found, elsewhere, unkept }: Reread): void => {
   const again = `${plural(read, 'archived page was', 'archived pages were')} read again`;
   log('info', `the scope is wider: ${again}, and ${plural(found, 'link')} in them ${found === 1 ? 'is' : 'are'} new`, {
     read,

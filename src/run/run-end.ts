@@ -24,6 +24,8 @@ export interface RunEnd {
   readonly archive: ArchiveEnd | null;
   /** Seeds that a finished crawl could not reach; null when there are none. */
   readonly parkedSeeds: ParkedSeeds | null;
+  /** What came of reading archived pages again, because the scope became wider; null when that was not due. */
+  readonly reread: { readonly read: number; readonly found: number } | null;
 }
 
 /** After these, the work on settled pages is done to its end; after all others, the next run goes on with it. */

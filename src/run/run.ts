@@ -22,7 +22,7 @@ import { diskFreeBytes } from '../folder/ceilings.ts';
 import { createAdmissions } from './admissions.ts';
 import { answeredBefore } from './answered-before.ts';
 import { lookBeside } from './look-beside.ts';
-import { rereadIfDue, type Rereading } from './reread.ts';
+import { rereadIfDue, type Reread, type Rereading } from './reread.ts';
 import { scopeName } from '../folder/scope-name.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
 import { excludedSites, loadSeeds } from '../folder/seeds.ts';
@@ -78,6 +78,7 @@ class CrawlRun {
   #packing: Promise<void> = Promise.resolve();
   #homes: HomeKeeper | null = null;
   #rereading: Rereading | null = null;
+  #reread: Reread | null = null;
   readonly #scopeName: string;
   /** Not 0 while the work on settled pages lags: fetch threads then claim nothing. */
   readonly #held = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -152,6 +153,7 @@ class CrawlRun {
       snapshot,
       archive: this.#census?.archive ?? null,
       parkedSeeds: parked,
+      reread: this.#reread,
     };
   }
 
@@ -246,7 +248,8 @@ class CrawlRun {
       place: this.#options.store,
       stop: this.#ending.signal,
     };
-    void this.#admissions.note(rereadIfDue(rereading, (now) => (this.#rereading = now)));
+    const work = rereadIfDue(rereading, (now) => (this.#rereading = now)).then((done) => (this.#reread = done));
+    void this.#admissions.note(work);
     this.#options.settledWork?.begin({
       store: supervisor.store,
       marks: this.#census!.marks,

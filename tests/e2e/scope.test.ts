@@ -200,6 +200,7 @@ test('a wider scope on resume takes effect: pages that were archived are read ag
   asked = [];
   const wider = await runBinary(['resume', dir, '--scope', 'site']);
   assertCode(wider, 0);
+  assert.match(wider.stdout, /the scope is wider: 3 archived pages read again, 5 new links/);
   assert.deepEqual(
     asked.toSorted(),
     PAGES.filter((page) => page.includes('a.test/') && !page.startsWith('www.a.test/guide/')).toSorted(),
