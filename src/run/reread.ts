@@ -18,15 +18,13 @@ import { scopeName } from '../folder/scope-name.ts';
 import { excludedSites } from '../folder/seeds.ts';
 import { createClock, anchorNow } from '../lib/clock.ts';
 import { plural, writeCount } from '../lib/units.ts';
-import { bodyTypesOf } from '../model/body-types.ts';
 import type { Link } from '../model/link.ts';
 import { isArchived, type PageRow, type WarcPlace } from '../model/page.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Log } from '../observe/log.ts';
 import { parsePage } from '../parse/page.ts';
 import { canonicalize } from '../url/canonical.ts';
-import { createPatterns } from '../url/link-patterns.ts';
-import { createScope } from '../url/scope.ts';
+import { scopeOf } from '../url/scope-of.ts';
 import type { StorePlace } from '../store/options.ts';
 import { createRouter, type Router } from '../visit/router.ts';
 import { lookBeside } from './look-beside.ts';
@@ -107,14 +105,7 @@ const reread = async (parts: RereadParts, onProgress: (rereading: Rereading) => 
 
 const openRouter = async ({ dir, settings, crawl }: RereadParts): Promise<Router> => {
   const homes = await homesNow(dir, settings, crawl);
-  const scope = createScope({
-    depthMax: settings.maxDepth,
-    homes: homes && (() => homes),
-    excluded: excludedSites(dir),
-    exclude: createPatterns(settings.exclude),
-    include: createPatterns(settings.include),
-    wantsEnding: bodyTypesOf(settings.types).wantsEnding,
-  });
+  const scope = scopeOf(settings, homes && (() => homes), excludedSites(dir));
   const recent = { has: () => false, note: () => {} };
   return createRouter({ clock: createClock(anchorNow(0)), scope, recent, accept: null });
 };

@@ -18,11 +18,10 @@ import { socketsMaxOf } from '../model/settings.ts';
 import type { Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
 import { openHomes } from '../url/homes.ts';
-import { createPatterns } from '../url/link-patterns.ts';
 import { bodyTypesOf } from '../model/body-types.ts';
 import { essence } from '../parse/media-type.ts';
 import { endingOf } from '../url/ending.ts';
-import { createScope } from '../url/scope.ts';
+import { scopeOf } from '../url/scope-of.ts';
 import { compileSiteRules } from '../url/site-rules.ts';
 import { openSiteSet } from '../url/site-set.ts';
 import { ThreadFault, toFault } from './fault.ts';
@@ -119,14 +118,7 @@ const homes = start.homes && createHomeLine(openHomes(start.homes), { tell, now:
 
 const types = bodyTypesOf(settings.types);
 const sitePagesMax = sitePagesMaxOf(settings);
-const scope = createScope({
-  depthMax: settings.maxDepth,
-  homes: homes && (() => homes.known),
-  excluded: start.excluded && openSiteSet(start.excluded),
-  exclude: createPatterns(settings.exclude),
-  include: createPatterns(settings.include),
-  wantsEnding: types.wantsEnding,
-});
+const scope = scopeOf(settings, homes && (() => homes.known), start.excluded && openSiteSet(start.excluded));
 const hookLog = createHookLog({
   path: settings.hooks,
   thread: start.name,

@@ -3,14 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoredCrawl } from '../../contract/stored-crawl.ts';
-import { bodyTypesOf, TEXT_KINDS } from '../../model/body-types.ts';
 import type { Link } from '../../model/link.ts';
 import { portComplaint } from '../../model/blocked-ports.ts';
 import { SCOPE_REFUSALS, type ScopeRefusal } from '../../model/outcome.ts';
 import type { Settings } from '../../model/settings.ts';
 import { portOf, type Address } from '../../url/canonical.ts';
 import { createPatterns } from '../../url/link-patterns.ts';
-import { createScope, judgeLink } from '../../url/scope.ts';
+import { judgeLink } from '../../url/scope.ts';
+import { scopeOf } from '../../url/scope-of.ts';
 import { FILES } from '../../folder/folder.ts';
 import { homesNow } from '../../folder/home-notes.ts';
 import { excludedSites } from '../../folder/seeds.ts';
@@ -36,14 +36,7 @@ export interface ScopeQuestion {
 export const scopeNow = async (question: ScopeQuestion): Promise<ScopeAnswer | null> => {
   const { dir, settings, address, link, crawl } = question;
   const homes = await homesNow(dir, settings, crawl);
-  const scope = createScope({
-    depthMax: settings.maxDepth,
-    homes: homes && (() => homes),
-    excluded: excludedSites(dir),
-    exclude: createPatterns(settings.exclude ?? []),
-    include: createPatterns(settings.include ?? []),
-    wantsEnding: bodyTypesOf(settings.types ?? TEXT_KINDS).wantsEnding,
-  });
+  const scope = scopeOf(settings, homes && (() => homes), excludedSites(dir));
   const refusal = judgeLink(scope, address, link);
   const isSeeded = homes?.touch(link.site) === true;
   return refusal && { refusal, says: saysOf(refusal, question), widen: widenFor(refusal, link.depth, isSeeded) };
