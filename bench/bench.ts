@@ -10,7 +10,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { allPages } from '../src/results/all-pages.ts';
-import { openToRead } from '../src/results/read.ts';
+import { openToRead } from '../src/folder/read.ts';
 import { compareCheckouts } from './against.ts';
 import { kindsLine, measureKinds, perfMissing } from './kinds.ts';
 import { compareThreads } from './thread-counts.ts';

@@ -83,7 +83,7 @@ interface Tried {
   underWay: number[];
 }
 
-const NOTHING: Claimed = { visits: [], nextDueAt: null };
+const NOTHING: Claimed = { visits: [], nextDueAt: null, entry: 0, term: 0 };
 
 const fill = async (load: StoreLoad, what: string): Promise<void> => {
   const tell = createTeller();

@@ -11,7 +11,7 @@ import { inOptionNames, speakingOfOptions } from './run/option-names.ts';
 import type { OnPage } from './results/handled-page.ts';
 import { callOnPage } from './results/on-page.ts';
 import { pagesFrom, toCrawledPage, type CrawledPage } from './results/pages.ts';
-import { openToRead } from './results/read.ts';
+import { openToRead } from './folder/read.ts';
 import { startRun } from './run/run.ts';
 import type { RunEnd } from './run/run-end.ts';
 import type { PageFilter } from './contract/views.ts';
@@ -173,7 +173,13 @@ const start = async (options: CrawlOptions): Promise<Crawl> => {
     credentials: credentials === undefined ? null : readCredentials(credentials),
     say: (text: string) => say('warn', text, {}),
   };
-  const { identity, store, lock, credentials: login } = await (isThere ? reopenCrawl(opening) : createCrawl(opening));
+  const {
+    identity,
+    store,
+    lock,
+    change,
+    credentials: login,
+  } = await (isThere ? reopenCrawl(opening) : createCrawl(opening));
   const { log, close } = openLog({ path: logPathOf(dir, identity.settings), level: 'info', show: say });
   const before = await lastRowIn(dir, store.url);
   const admit = async (links: () => readonly Link[]): Promise<number> => (await run.admit(links)).admitted;
@@ -182,6 +188,7 @@ const start = async (options: CrawlOptions): Promise<Crawl> => {
     settings: identity.settings,
     store,
     member: identity.member,
+    change,
     log,
     retryParked,
     credentials: login,

@@ -1,72 +1,19 @@
 /** The audit finds what was planted, by its name, and nothing else. */
 
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, truncateSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readdirSync, rmSync, truncateSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { auditCrawl, type AuditReport } from '../src/care/audit.ts';
-import type { UncheckedReason, ViolationKind } from '../src/care/audit/findings.ts';
+import type { AuditReport } from '../src/care/audit.ts';
 import { ROBOTS_TTL_MS } from '../src/model/robots.ts';
+import { RULES, SITE, ROBOTS, FIRST, page, audited, assertFound } from './support/audit-scene.ts';
 import {
   digestOf,
   PLANTED_DELAY_MS as DELAY_MS,
-  plantCrawl,
   type Planted,
   type PlantedRequest,
   type PlantedRobots,
 } from './support/planted-crawl.ts';
-
-const RULES = 'User-agent: *\nDisallow: /private/\n';
-const SITE = 'http://a.example';
-/** A first visit: robots.txt, and the page right after it. */
-const ROBOTS: PlantedRobots = { at: 0, url: `${SITE}/robots.txt`, text: RULES };
-const FIRST: readonly PlantedRequest[] = [
-  { at: 0, url: `${SITE}/robots.txt`, lease: 1 },
-  { at: 150, url: `${SITE}/`, lease: 1, rules: digestOf(RULES) },
-];
-const page = (at: number, path: string, more: Partial<PlantedRequest> = {}): PlantedRequest => ({
-  at,
-  url: `${SITE}${path}`,
-  rules: digestOf(RULES),
-  ...more,
-});
-
-const inFolder = async <T>(story: (home: string) => Promise<T>): Promise<T> => {
-  const home = mkdtempSync(join(tmpdir(), 'gossamer-audit-'));
-  try {
-    return await story(home);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
-};
-
-const audit = (dirs: readonly string[], site: string | null = null): Promise<AuditReport> =>
-  auditCrawl({ dirs, site, onProgress: () => {} });
-
-const audited = (planted: Planted, change: (dir: string) => void = () => {}): Promise<AuditReport> =>
-  inFolder(async (home) => {
-    const dir = join(home, 'crawl');
-    await plantCrawl(dir, planted);
-    change(dir);
-    return audit([dir]);
-  });
-
-const assertFound = (
-  report: AuditReport,
-  kinds: readonly ViolationKind[],
-  unchecked: Partial<Record<UncheckedReason, number>> = {},
-): void => {
-  assert.deepEqual(
-    report.findings.violations.map(({ kind }) => kind),
-    kinds,
-    report.findings.violations.map(({ says }) => says).join('\n'),
-  );
-  assert.deepEqual(
-    { count: report.findings.count, unchecked: report.findings.unchecked, damage: report.damage },
-    { count: kinds.length, unchecked, damage: [] },
-  );
-};
 
 test('a polite crawl has no violation: robots.txt and its page are one visit, and a gap may be exactly the delay', async () => {
   const report = await audited({
@@ -277,49 +224,6 @@ test('without an archive the gaps are judged, and robots decisions are said not 
   const report = await audited({ requests: [...FIRST, page(4_000, '/a')], settings: { keep: 'none' } });
   assertFound(report, ['gap'], { 'nothing-archived': 2 });
 });
-
-test('a site that two processes visit is judged over both of their ledgers', () =>
-  inFolder(async (home) => {
-    const dirs = [join(home, 'one'), join(home, 'two')] as const;
-    await plantCrawl(dirs[0], {
-      robots: [ROBOTS],
-      requests: [...FIRST, page(10_000, '/b', { tookMs: 6_000 })],
-      settings: { store: 'redis://store.example' },
-    });
-    await plantCrawl(dirs[1], {
-      requests: [page(4_999, '/a'), page(15_995, '/c')],
-      settings: { store: 'redis://store.example' },
-    });
-    assertFound(await audit(dirs), ['gap']); // clocks of two machines may be some milliseconds apart: no overlap
-    const alone = await audit([dirs[1]]);
-    assertFound(alone, [], { 'other-member': 2 });
-    assert.match(alone.remarks.join(), /only the requests of ".*two" are judged here/);
-  }));
-
-test('a process that stood still notes an end long after its lease: another may visit the site before that, but not within the time a request may take', () =>
-  inFolder(async (home) => {
-    const settings = { store: 'redis://store.example', timeoutMs: 30_000 };
-    const dirs = (name: string): readonly [string, string] => [join(home, name, 'one'), join(home, name, 'two')];
-    for (const [name, at, found] of [
-      ['after', 35_000, []],
-      ['within', 34_980, ['overlap']],
-    ] as const) {
-      const [one, two] = dirs(name);
-      await plantCrawl(one, {
-        robots: [ROBOTS],
-        requests: [...FIRST, page(5_000, '/asleep', { tookMs: 400_000 })],
-        settings,
-      });
-      await plantCrawl(two, { requests: [page(at, '/a')], settings });
-      assertFound(await audit([one, two]), found);
-    }
-    await plantCrawl(join(home, 'alone'), {
-      robots: [ROBOTS],
-      requests: [...FIRST, page(5_000, '/asleep', { tookMs: 400_000 }), page(40_000, '/a')],
-      settings,
-    });
-    assertFound(await audit([join(home, 'alone')]), ['overlap']); // nobody else had its site
-  }));
 
 test('a ledger that is off, missing or damaged is said to be so', async () => {
   const gone = (dir: string): void => rmSync(join(dir, 'ledger'), { recursive: true });

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { dashboards, DEPLOY, expressionsOf, filledIn, type Panel } from './support/dashboards.ts';
 import { complaintsAbout } from './support/metrics-named.ts';
+import { namedIn } from './support/promql.ts';
 import { promtool } from './support/prometheus.ts';
 
 const textOf = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
@@ -70,8 +71,8 @@ test('every alert has a case in which it fires and one in which it does not, and
     assert.match(labels.severity ?? '', /^(?:warning|critical)$/, alert);
     assert.match(
       annotations.summary ?? '',
-      /\{\{ \$labels\.instance \}\}/,
-      `${alert} must say which crawler it is about`,
+      /\{\{ \$labels\.(?:instance|crawl) \}\}/,
+      `${alert} must say which crawl or crawler it is about`,
     );
     assert.ok((annotations.description ?? '').length > 100, `${alert} must say what to do`);
   }
@@ -96,6 +97,24 @@ test('every query of the dashboards names metrics, labels and values that exist'
     ),
     [],
   );
+});
+
+test('two crawls in one Prometheus are never added up: queries ask for one, and alerts are for each', () => {
+  for (const { where, expression } of boards.flatMap(([file, board]) => expressionsOf(file, board))) {
+    if (where.endsWith('its choice')) continue;
+    for (const { name, matchers } of namedIn(expression).metrics)
+      assert.ok(
+        matchers.some(({ label, value }) => label === 'crawl' && value === '$crawl'),
+        `${where}: ${name}`,
+      );
+  }
+  for (const { alert, expr } of alerts.filter(({ expr: one }) => one.includes('gossamer_')))
+    for (const [grouping] of expr.matchAll(/\b(?:by|on) \([^)]*\)/g)) assert.match(grouping, /\bcrawl\b/, alert);
+  for (const [file, { templating }] of boards) {
+    const [crawl, instance] = templating.list;
+    assert.match(crawl!.query, /, crawl\)$/, file);
+    assert.match(instance!.query, /crawl=~"\$crawl"/, file);
+  }
 });
 
 test('a query that names what is not there is found', () => {

@@ -118,6 +118,25 @@ test('the crawler of the compose file is started with flags that exist, serves m
   assert.ok(minutes * 60_000 > Number(SETTINGS.timeoutMs.fallback), grace);
 });
 
+test('the compose file of a second machine runs the crawler alone, as the first does, and only joins', () => {
+  const joining = parse(textOf('compose-join.yaml')) as typeof compose;
+  assert.deepEqual(Object.keys(joining.services), ['gossamer']);
+  const { command, environment, volumes, ports, ...same } = joining.services.gossamer!;
+  const first = compose.services.gossamer! as unknown as Record<string, unknown>;
+  for (const [key, value] of Object.entries(same)) assert.deepEqual(value, first[key], key);
+  assert.deepEqual(volumes, ['crawl:/crawl']);
+  assert.deepEqual(ports, ['127.0.0.1:9464:9464']);
+  assert.equal(environment?.GOSSAMER_START_JOIN, 'yes');
+  assert.match(environment?.GOSSAMER_STORE ?? '', /^\$\{GOSSAMER_STORE:\?.{10,}\}$/);
+  const { name } = parse(textOf('gossamer/crawl.yaml')) as { name: string };
+  assert.deepEqual(command, ['--name', name, '--metrics', '0.0.0.0:9464'], 'nothing that is of the whole crawl');
+
+  const sharing = parse(textOf('compose-share.yaml')) as { services: Record<string, Service> };
+  assert.deepEqual(Object.keys(sharing.services), ['redis']);
+  assert.deepEqual(Object.keys(sharing.services.redis!), ['ports']);
+  assert.match(sharing.services.redis!.ports![0]!, /^\$\{GOSSAMER_SHARE:\?.{10,}\}:6379:6379$/);
+});
+
 test('the image is built from files that exist and are sent to Docker, on the Node that the package asks for', () => {
   const lines = textOf('Dockerfile').split('\n');
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } };

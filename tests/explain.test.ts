@@ -369,6 +369,6 @@ test('rules over the ceiling forbid the origin', () =>
 test('every reason has been explained here', () => {
   assert.deepEqual(
     Object.keys(OPEN_REASONS).filter((reason) => !explained.has(reason)),
-    [],
+    ['settled-elsewhere'], // takes two members: e2e/members
   );
 });

@@ -273,15 +273,15 @@ for (const keep of ['all', 'text'] as const) {
     );
     assert.equal(block.toString(), 'outlink: http://a.example/1\r\noutlink: http://b.example/\r\n');
 
-    const records = new PageRecords(join(dir, 'warc'));
+    const records = new PageRecords([dir]);
     assert.deepEqual(records.linksOf(pageOf(place)), links);
     assert.equal(records.hasResponse(place), keep === 'all');
     assert.equal(records.linksOf(pageOf({ ...place, warc_file: 'of-another.warc.gz' })), null);
     assert.deepEqual(records.linksOf(pageOf(NO_PLACE)), { urls: [], cut: 0 });
     assert.deepEqual(records.linksOf(pageOf(place)), links, 'after a look at another file');
     records.close();
-    assert.equal(readArchived(dir, place, 'text'), 'x');
-    assert.equal(readArchived(dir, place, 'html'), keep === 'all' ? '<p>x' : '');
+    assert.equal(readArchived([dir], place, 'text'), 'x');
+    assert.equal(readArchived([dir], place, 'html'), keep === 'all' ? '<p>x' : '');
 
     const others: string[] = [];
     for await (const line of new CDXIndexer({}).iterIndex([{ filename: 'f', reader: [group.bytes] as never }]))

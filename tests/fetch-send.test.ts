@@ -63,24 +63,27 @@ test('a request that cannot be told of is not sent, and its failure is ours', ()
     answered(await fetcher.fetch(requestFor(server.url)));
   }));
 
-test('nothing is sent after the moment that a request names: not when its turn comes, nor when its connection stands, over http and https', () =>
+test('nothing is sent once a request may not be: not when its turn comes, nor when its connection stands, over http and https', () =>
   onLoopback(async (place) => {
     const clock = createClock();
     let stoodStillMs = 0;
     const late = { now: () => clock.now() + stoodStillMs, sleep: clock.sleep };
+    const until = (atMs: number) => ({ maySend: () => late.now() < atMs });
     const fetcher = place.fetcher({ clock: late });
     const server = await place.serve((socket) => socket.write(HELLO));
     const secure = await place.serve((socket) => socket.write(HELLO), selfSigned('secure.test'));
     for (const { url } of [server, secure]) {
-      const until = (): number => late.now() + 60_000;
-      assert.equal(failed(await fetcher.fetch(requestFor(url, { notAfter: late.now() }))).cause, 'aborted');
+      assert.equal(failed(await fetcher.fetch(requestFor(url, { maySend: () => false }))).cause, 'aborted');
       assert.equal(
-        failed(await fetcher.fetch(requestFor(url, { notAfter: until(), onSend: () => void (stoodStillMs += 60_000) })))
-          .cause,
+        failed(
+          await fetcher.fetch(
+            requestFor(url, { ...until(late.now() + 60_000), onSend: () => void (stoodStillMs += 60_000) }),
+          ),
+        ).cause,
         'aborted',
       );
     }
     await turns(5);
     assert.deepEqual([server.heads, secure.heads], [[], []]);
-    answered(await fetcher.fetch(requestFor(server.url, { notAfter: late.now() + 60_000 })));
+    answered(await fetcher.fetch(requestFor(server.url, until(late.now() + 60_000))));
   }));

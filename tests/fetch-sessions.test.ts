@@ -40,6 +40,19 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     }));
 }
 
+test('a connection that was made without a look at its certificate is none for requests that ask for one', () =>
+  onLoopback(async (place) => {
+    const { url, connections } = await place.serve((socket) => socket.write(HELLO), certificate);
+    const fetcher = place.fetcher();
+    const kept = requestFor(url, { keepMs: 60_000 });
+    assert.equal(answered(await fetcher.fetch(kept)).tls, 'unverified');
+    const times = { connectTimeoutMs: 5_000, responseTimeoutMs: 5_000, totalTimeoutMs: 5_000 };
+    const strict = fetcher.sending({ userAgent: 'A/1', from: 'a@example.org', ...times, verifyTls: true });
+    assert.equal(failed(await strict(kept)).cause, 'tls');
+    assert.equal(answered(await fetcher.fetch(kept)).tls, 'unverified');
+    assert.ok(connections() >= 2);
+  }));
+
 test('a response says whether a certificate was verified for it, on a fresh connection and on a kept one', () =>
   onLoopback(async (place) => {
     const before = getCACertificates('default');

@@ -35,6 +35,22 @@ test('the request says who sends it and how to reach them, and is kept as it was
   });
 });
 
+test('requests can be sent in another way while others are under way, on the same connections', async () => {
+  await onLoopback(async (place) => {
+    const server = await place.serve((socket) => socket.write(`${OK}Content-Length: 0\r\n\r\n`));
+    const fetcher = place.fetcher();
+    const times = { connectTimeoutMs: 1_000, responseTimeoutMs: 1_000, totalTimeoutMs: 1_000, verifyTls: false };
+    const other = fetcher.sending({ userAgent: 'Other/2', from: 'you@example.org', ...times });
+    const request = { ...requestFor(server.url), keepMs: 60_000 };
+    const exchanges = [await fetcher.fetch(request), await other(request), await fetcher.fetch(request)];
+    assert.deepEqual(
+      exchanges.map((one) => /User-Agent: (\w+)/.exec(answered(one).requestHead)![1]),
+      ['Gossamer', 'Other', 'Gossamer'],
+    );
+    assert.equal(fetcher.gauges().http, 1);
+  });
+});
+
 test('nothing can be injected into a request', async () => {
   await onLoopback(async (place) => {
     const server = await place.serve((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));

@@ -71,6 +71,28 @@ const read = (dir: string): { requests: ReadRequest[]; damage: string[] } => {
 
 const rawFile = (dir: string): string => join(dir, readdirSync(dir).find((name) => name.endsWith('.notes'))!);
 
+test('the number of the last change is noted where it is another, and a ledger of before has none', () =>
+  inFolder(async (dir) => {
+    const rule = { delayMs: 0, own: true, robotsIgnored: false };
+    const requests = [
+      requestOf(0),
+      requestOf(1, { entry: 3 }),
+      requestOf(2, { entry: 3, rule }),
+      requestOf(3, { entry: 12, rule }),
+      requestOf(4, { entry: 12 }),
+    ];
+    const ledger = open(dir, { fileBytesMax: 10_000 });
+    for (const request of requests) ledger.sending(request);
+    const lines = readFileSync(rawFile(dir), 'latin1').trim().split('\n').slice(1);
+    assert.deepEqual(
+      lines.map((line) => line.split('\t').slice(10)),
+      [[], ['', '3'], ['0o'], ['0o', '12'], []],
+    );
+    await ledger.close();
+    const { requests: back, damage } = read(dir);
+    assert.deepEqual([back.map(({ request }) => request), damage], [requests, []]);
+  }));
+
 test('what is noted is read back, each request with its end', () =>
   inFolder(async (dir) => {
     const ledger = open(dir);

@@ -149,6 +149,14 @@ test('the text has HELP and TYPE once for each metric, before its series, and en
   assert.ok(text.endsWith('\n') && !text.includes('\n\n'));
 });
 
+test('every sample says whose it is: of which crawl, by which member', () => {
+  const thread: ThreadCells = { name: 'fetch-1', role: 'fetch', cells: newCells() };
+  const whose = { crawl: 'news', member: 'a-b' };
+  const points = readMetrics(writeMetrics(combineAll([thread], { disk_free_bytes: [only(12)] }), whose));
+  assert.ok(points.some(({ name }) => name.endsWith('_bucket')) && points.some(({ labels }) => labels.thread));
+  for (const { name, labels } of points) assert.deepEqual({ ...labels, ...whose }, labels, name);
+});
+
 test('label values are escaped', () => {
   assert.equal(escapeLabel('a\\b"c\nd'), 'a\\\\b\\"c\\nd');
   const [point] = readMetrics(writeMetrics([['disk_free_bytes', [only(1, { thread: 'a\\b"c\nd,e="f' })]]]));

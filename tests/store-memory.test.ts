@@ -1,9 +1,11 @@
 /** The memory store keeps both contracts of a store: it is the reference for all others. */
 
+import type { Clock } from '../src/lib/clock.ts';
 import { openMemoryCrawl } from '../src/store/memory/crawl.ts';
 import { createMemoryState, type MemoryState, type Site } from '../src/store/memory/state.ts';
 import { openMemoryStore } from '../src/store/memory/store.ts';
 import { storeContract } from './contract/store-contract.ts';
+import { membersContract } from './contract/store-members.ts';
 import { link } from './contract/store-scene.ts';
 import { storedCrawlContract, type StoredPlace } from './contract/stored-crawl.ts';
 
@@ -15,6 +17,27 @@ storeContract(
   },
   { leasesRunOut: true },
 );
+
+membersContract('memory', () => {
+  const state = createMemoryState();
+  const clocks: Clock[] = [];
+  let servers = 1;
+  return {
+    open: async (name, { clock, archive, dead, about }) => {
+      clocks.push(clock);
+      const member = { name, server: () => `server ${servers}`, dead, about };
+      return openMemoryStore({ clock, archive, state, member });
+    },
+    look: async () => openMemoryCrawl({ clock: clocks[0]!, state }),
+    save: async () => {
+      const saved = structuredClone(state);
+      return async () => {
+        Object.assign(state, structuredClone(saved));
+        servers++;
+      };
+    },
+  };
+});
 
 interface MemoryPlace extends StoredPlace {
   readonly state: MemoryState;

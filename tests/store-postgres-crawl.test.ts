@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import pg from 'pg';
 import { StoreFault } from '../src/contract/fault.ts';
 import type { Piece } from '../src/contract/walk.ts';
+import { functionName } from '../src/store/postgres/sql.ts';
 import { ask, claimOne, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
 import { piecesOf, queueOf, SITE, TALLY } from './contract/stored-pieces.ts';
 import { countsOf, foundIn, sitesIn, soundSurveyOf } from './contract/stored-scene.ts';
@@ -35,19 +36,24 @@ test('postgres: a crawl that is not there says so when it is read, and reading m
 test('postgres: a crawl of release 0.1.0, and one that a newer program made, are refused, and changed by nobody', async () => {
   await withScene(server, async ({ crawl, member, query }) => {
     await (await crawl()).keepNote('identity', '1');
+    const functions = async (): Promise<unknown> =>
+      query("SELECT oid, xmin FROM pg_proc WHERE pronamespace = 'gossamer_here'::regnamespace ORDER BY oid");
+    const before = await functions();
     for (const [layout, advice] of [
       ['1', /^go on with gossamer 0\.1\.0, or start a new crawl$/],
+      ['2', /made before the first release/],
       ['99', /made by a newer version: use that one/],
     ] as const) {
       await query("UPDATE gossamer_here.meta SET value = $1 WHERE name = 'layout'", [layout]);
       const refused = isFault(
-        new RegExp(`crawl "here" in PostgreSQL has layout ${layout}, this program knows 2`),
+        new RegExp(`crawl "here" in PostgreSQL has layout ${layout}, this program knows 3`),
         advice,
       );
       await assert.rejects(crawl(), refused);
       await assert.rejects(member('a'), refused);
     }
     assert.deepEqual(await query('SELECT FROM gossamer_here.member'), []);
+    assert.deepEqual(await functions(), before);
   });
 });
 
@@ -109,7 +115,7 @@ test('postgres: a page whose call ended after a later one is given to whoever fo
     const late = new pg.Client({ connectionString: url });
     await late.connect();
     try {
-      await late.query("BEGIN; SELECT gossamer_here.fence('a', 1)");
+      await late.query(`BEGIN; SELECT gossamer_here.${functionName('fence')}('a', 1)`);
       await late.query(`INSERT INTO gossamer_here.page (member, site, url, outcome, time, duration_ms, content_type, bytes,
           title, language, redirect, digest, truncated, noindex, depth, via, tries, robots, detail, tls,
           charset, charset_guessed)

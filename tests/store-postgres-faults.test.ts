@@ -166,18 +166,21 @@ test('postgres: a call that takes long is told of, with its time', async () => {
     await inTheWay.end();
   }
   await store.close();
-  const told = said.map((message) => /^PostgreSQL at 127\.0\.0\.1:\d+ took (\d+\.\d) s for admit$/.exec(message)?.[1]);
+  const told = said.map(
+    (message) => /^PostgreSQL at 127\.0\.0\.1:\d+ took (\d+\.\d) s for admit_\w+$/.exec(message)?.[1],
+  );
   assert.ok(
     told.some((seconds) => Number(seconds) >= 2),
     said.join('\n'),
   );
 });
 
-const ROUNDS = 6;
+/** After each the crawl is shut for DEAD_AFTER_MS. */
+const ROUNDS = 2;
 /** A kill, or a stop, comes when so many more links were admitted and settled: amid the next ones. */
 const LINKS_PER_ROUND = 30;
 
-test('postgres: a server killed and restarted amid admissions and settlements loses nothing and does nothing twice', async () => {
+test('postgres: a server killed and restarted amid admissions and settlements loses nothing but visits under way, and does nothing twice', async () => {
   const url = await server.database();
   const { store, archive } = await open(url);
   const known = new Set<string>();
@@ -195,9 +198,8 @@ test('postgres: a server killed and restarted amid admissions and settlements lo
   const visiting = async (): Promise<void> => {
     while (!ending) {
       const { visits } = await store.claim(ask({ visits: 20, delayMs: 0, leaseMs: LEASE_MS }));
-      const { refused } = await store.settle(visits.map(settlement));
-      assert.equal(refused, 0);
-      settled += visits.length;
+      settled += (await store.settle(visits.map(settlement))).settled;
+      await store.beat(); // after a restart it opens the crawl again
       if (visits.length === 0) await sleep(5);
     }
   };

@@ -57,7 +57,7 @@ for (const [title, statistics] of [
       await server.query(url, FILL.split(';')[0]!);
       await server.query(url, FILL.split(';')[1]!);
       if (statistics !== '') await server.query(url, statistics);
-      clock.advance(1_000); // what was learnt of the empty tables is forgotten
+      clock.advance(2_000); // what was learnt of the empty tables is forgotten
       const from = server.log().length;
       const { visits } = await store.claim(ask({ visits: 100, leaseMs: 60_000 }));
       const rest = await store.claim(

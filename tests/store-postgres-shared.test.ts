@@ -8,7 +8,7 @@ import { settledTotal } from '../src/model/census.ts';
 import type { Visit } from '../src/model/visit.ts';
 import { ask, claimOne, DELAY_MS, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
 import { withScene, type Member } from './support/postgres-scene.ts';
-import { foundIn } from './contract/stored-scene.ts';
+import { foundIn, soundSurveyOf } from './contract/stored-scene.ts';
 import { startPostgres } from './support/postgres-server.ts';
 
 const server = await startPostgres();
@@ -237,13 +237,17 @@ test('postgres: a link that comes several times in one batch is taken, known or 
   });
 });
 
-test('postgres: what one process admits, another finds within a second', async () => {
+test('postgres: what one process admits, another finds with its next beat, and without one after two seconds', async () => {
   await withScene(server, async ({ clock, member }) => {
     const [a, b] = [await member('a'), await member('b')];
-    assert.deepEqual(await b.store.claim(ask()), { visits: [], nextDueAt: null });
+    assert.deepEqual(await b.store.claim(ask()), { visits: [], nextDueAt: null, entry: 0, term: 0 });
     await a.store.admit([link('x.example/')]);
-    clock.advance(1_000);
+    await b.store.beat();
     assert.equal((await claimOne(b.store)).site, 'x.example');
+    assert.deepEqual((await b.store.claim(ask())).visits, []);
+    await a.store.admit([link('y.example/')]);
+    clock.advance(2_000);
+    assert.equal((await claimOne(b.store)).site, 'y.example');
   });
 });
 
@@ -263,5 +267,25 @@ test('postgres: a process whose directory another one has opened since can chang
     await assert.rejects(former.store.steer([{ kind: 'retry-parked' }]), superseded);
     assert.deepEqual(await store.census(), before);
     assert.equal(former.archive.totalBytes(), 0, 'its record was cut again');
+  });
+});
+
+test('postgres: orders that touch thousands of sites are many short transactions, and touch each site', async () => {
+  await withScene(server, async ({ clock, member, crawl, query }) => {
+    const { store } = await member('a');
+    await store.admit(Array.from({ length: 1_700 }, (_, i) => link(`s${i}.example/`)));
+    const { visits } = await store.claim(ask({ visits: 1_700 }));
+    await store.settle(visits.map((visit) => settlementOf(visit, { fate: 'retry', parked: true })));
+    const { parked } = await store.census();
+    await store.steer([{ kind: 'mark', name: 'seeds', value: 1 }, { kind: 'retry-parked' }]);
+    const { waiting, parked: left, sites, marks } = await store.census();
+    assert.deepEqual([parked, waiting, left, sites.parked, marks.seeds], [1_700, 1_700, 0, 0, 1]);
+    const written = await query(
+      'SELECT count(DISTINCT xmin::text)::int AS n, max(state) AS state FROM gossamer_here.site',
+    );
+    assert.deepEqual(written, [{ n: 4, state: 0 }], 'so many transactions wrote their rows last');
+    clock.advance(DELAY_MS);
+    assert.equal((await store.claim(ask({ visits: 2_000 }))).visits.length, 1_700);
+    await soundSurveyOf(await crawl());
   });
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { SITE_SORTS } from '../src/contract/views.ts';
-import { fillIn, sqlFile } from '../src/store/postgres/sql.ts';
+import { fillIn, functionName, sqlFile } from '../src/store/postgres/sql.ts';
 import { link } from './contract/store-scene.ts';
 import { sitesIn } from './contract/stored-scene.ts';
 import { startPostgres } from './support/postgres-server.ts';
@@ -53,7 +53,7 @@ test('postgres: every statement says what its parameters are, and is one that th
         "SELECT proname AS name FROM pg_proc WHERE pronamespace = 'gossamer_here'::regnamespace",
       );
       const made = FILES.flatMap((name) =>
-        [...sqlFile(name).matchAll(/^CREATE FUNCTION @crawl\.(\w+)/gm)].map(([, of]) => of),
+        [...sqlFile(name).matchAll(/^CREATE FUNCTION @crawl\.(\w+)/gm)].map(([, of]) => functionName(of!)),
       );
       assert.deepEqual(functions.map(({ name }) => name).toSorted(), made.toSorted());
     });

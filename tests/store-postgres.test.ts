@@ -4,6 +4,7 @@ import { after } from 'node:test';
 import { SITE_STATE } from '../src/store/site-state.ts';
 import { openPostgresCrawl } from '../src/store/postgres/crawl.ts';
 import { keyOf } from '../src/store/postgres/schema.ts';
+import { functionName } from '../src/store/postgres/sql.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { storeContract } from './contract/store-contract.ts';
 import { pagesIn } from './contract/stored-scene.ts';
@@ -53,9 +54,9 @@ interface PostgresPlace extends StoredPlace {
 const setSite = ({ sql }: PostgresPlace, site: string, column: string, value: unknown): Promise<unknown> =>
   sql(`UPDATE @.site SET ${column} = $2 WHERE name = $1`, site, value);
 
-/** All counters of the store are rows of one table; the survey names those of sites with a space. */
+/** A counter is the sum of all rows that have its name; the survey names those of sites with a space. */
 const addTo = ({ sql }: PostgresPlace, counter: string, by: number): Promise<unknown> =>
-  sql('INSERT INTO @.tally (slot, name, n) VALUES (99, $1, $2)', counter.replace('sites ', 'sites_'), by);
+  sql('INSERT INTO @.counter (slot, name, n) VALUES (99, $1, $2)', counter.replace('sites ', 'sites_'), by);
 
 const OTHER_SITE = 5;
 
@@ -79,7 +80,7 @@ storedCrawlContract<PostgresPlace>(
     loseLink: ({ sql }, site, lost) =>
       sql(
         `UPDATE @.block SET links = ARRAY(SELECT l FROM unnest(links) WITH ORDINALITY AS u(l, nth)
-        WHERE @.url_of(l) <> $2 ORDER BY nth) WHERE site = $1`,
+        WHERE @.${functionName('url_of')}(l) <> $2 ORDER BY nth) WHERE site = $1`,
         keyOf(site),
         lost,
       ),

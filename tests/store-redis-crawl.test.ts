@@ -100,7 +100,7 @@ test('redis: a page whose row is written, but that is not settled yet, is leased
   const visit = await claimOne(store);
   await store.settle([settlementOf(visit)]);
   const text = writeWaiting({ link: visit.link, tries: 1 });
-  await redis.hset(keyOf(folder, 'x.example', 'leased'), 'x.example', `77 -\nm1/fetch-1\n\n${text}`);
+  await redis.hset(keyOf(folder, 'x.example', 'leased'), 'x.example', `run.77 -\nm1/fetch-1\n\n${text}`);
   const view = await crawl.link(visit.link.url, 'x.example');
   assert.deepEqual([view.state, view.page, view.site?.leased], ['leased', null, visit.link.url]);
 });

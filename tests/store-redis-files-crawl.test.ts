@@ -77,8 +77,8 @@ test('redis-files: a link that was given up keeps its file until its row is writ
     const [reference] = await redis.lrange(keyOf(folder, 'a.example', 'queue:a.example'), 0, -1);
     const [file, offset, number] = reference!.split(' ');
     const gone = keyOf(folder, 'a.example', `gone:${folder.member}`);
-    await redis.rpush(gone, `a.example\n5\n\n${file} ${offset} ${number} 8`);
-    await redis.hset(keyOf(folder, 'a.example', 'batch'), folder.member, '1 ');
+    await redis.rpush(gone, `a.example\n5 1\n\n${file} ${offset} ${number} 8`);
+    await redis.hset(keyOf(folder, 'a.example', 'batch'), folder.member, '1 1 1 ');
     assert.match((await wrongIn(crawl)).join(), /counts 29 links of file 1, but refers to 30/);
     const given = (await foundIn(crawl, ['pages'])).flatMap((one) => (one.kind === 'pages' ? one.pages : [])).at(-1);
     assert.deepEqual([given?.outcome, given?.tries, given?.site], ['gave-up', 8, 'a.example']);

@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { BEAT_MS, DEAD_AFTER_MS } from '../src/model/pulse.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Redis } from 'ioredis';
@@ -177,10 +178,10 @@ test('redis-files: what an earlier opening still had on its way is refused: its 
     store = await open(server.url);
     await store.admit([LINKS[1]!]);
     const shard = shardOf(SITE);
-    const [late] = (await wire.all([{ name: 'files-admit', shard, args: [1, 0, SITE, '12345', '', '1 0 0 1'] }])) as [
-      unknown[],
-    ];
-    assert.equal(late[3], -1);
+    const [late] = (await wire.all([
+      { name: 'files-admit', shard, args: ['0 0', 1, 0, SITE, '12345', '', '1 0 0 1'] },
+    ])) as [unknown[]];
+    assert.equal(late[1], -1);
     const [now] = await redis.lrange(keyOf(`queue:${SITE}`), 0, -1);
     assert.deepEqual(await wire.all([{ name: 'files-replace', shard, args: [1, SITE, 0, 1, now!, '1 0 0 1'] }]), [0]);
     assert.equal(now, before);
@@ -260,7 +261,7 @@ test('redis-files: a link that is given up gets its row, and only then its link 
     [[`https://${SITE}/1`, 'https://b.example/', 'gave-up', CLAIMS_MAX]],
   );
   await until('its link is let go', async () => (await redis.hkeys(keyOf('files'))).length === 1);
-  assert.match(given[0]!, /^a\.example\n\d+\n\n\w+ \w+ 0 8$/);
+  assert.match(given[0]!, /^a\.example\n\d+ 1\n\n\w+ \w+ 0 8$/);
 });
 
 test('redis-files: a Redis that was set back to an earlier state finds its links again, and takes more', async () => {
@@ -281,5 +282,10 @@ test('redis-files: a Redis that was set back to an earlier state finds its links
   await server.restart();
   clock.advance(1_000);
   assert.deepEqual(await store.admit([link(`${SITE}/4`)]), { admitted: 1, seen: 0, forgotten: 0, full: [] });
-  assert.deepEqual(await drain(), [...PATHS, '/4']);
+  for (let beats = 0; beats < DEAD_AFTER_MS / BEAT_MS + 5; beats++) {
+    clock.advance(1_000);
+    await store.beat();
+  }
+  const sentLately = Array.from({ length: 15 }, (_, i) => `/${i + 5}`);
+  assert.deepEqual(await drain(), [...PATHS, '/4', ...sentLately]);
 });

@@ -187,7 +187,7 @@ test('redis: opening a directory again frees its own leases and no others', asyn
 
 test('redis: what one process admits another is given soon, though it had just looked', async () => {
   const [one, two] = (await openMembers(null, ['m1', 'm2'])) as [Member, Member];
-  assert.deepEqual(await two.store.claim(ask()), { visits: [], nextDueAt: null });
+  assert.deepEqual(await two.store.claim(ask()), { visits: [], nextDueAt: null, entry: 0, term: 0 });
   await one.store.admit(linksOf('a.example', 2));
   let found: readonly Visit[] = [];
   await until('it is given', async () => (found = (await two.store.claim(ask())).visits).length > 0);

@@ -33,6 +33,7 @@ const NO_DELAY = { delayMs: 0, leaseMs: 60_000 };
 
 /** Visits what is due, without a delay, and settles it; answers with how many visits that were. */
 const visitSome = async (): Promise<number> => {
+  await store.beat();
   const { visits } = await store.claim(ask({ ...NO_DELAY, visits: 20 }));
   await store.settle(
     visits.map((visit) =>
@@ -80,12 +81,8 @@ test('redis: after a restart of the server the crawl goes on, and the person is 
   await until('the person is told', () => saidOf(GONE) > 0);
   await server.restart();
   assert.equal((await admitted).admitted, 5);
-  const { visits } = await claimed;
-  assert.deepEqual(
-    visits.filter(({ site }) => site === 'a.example').map((visit) => visit.link.url),
-    ['https://a.example/5'],
-  );
-  await store.settle(visits.map((visit) => settlementOf(visit, { fate: 'returned', pace: visit.pace })));
+  // A server that was started again may have forgotten something: nothing is claimed before that is put right.
+  assert.deepEqual((await claimed).visits, []);
   assert.equal(await crawlOn(), 11);
   assert.deepEqual([saidOf(GONE), saidOf(/is back$/)], [1, 1]);
 });

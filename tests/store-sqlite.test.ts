@@ -152,7 +152,7 @@ test('sqlite: a database of an unknown layout is refused with a sentence, also f
     const db = new DatabaseSync(path);
     db.exec('PRAGMA user_version = 99');
     db.close();
-    const refusal = /has layout 99, this program knows 4/;
+    const refusal = /has layout 99, this program knows 5/;
     await assert.rejects(openAt(dir, 64), refusal);
     await lookAt(dir, async (crawl) => {
       await assert.rejects(crawl.census(), refusal);

@@ -52,8 +52,8 @@ const withSite = (site: Site, story: (scene: Scene) => Promise<void>): Promise<v
         `HTTP/1.1 ${status(path)}\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
     });
-    const fetcher = place.fetcher({ connectTo: [readConnectTo(`*:*:127.0.0.1:${port}`)!] });
     const clock = createClock();
+    const fetcher = place.fetcher({ clock, connectTo: [readConnectTo(`*:*:127.0.0.1:${port}`)!] });
     const state = createMemoryState();
     const store = openMemoryStore({ clock, archive: openMemoryArchive(), state });
     const contexts: RequestContext[] = [];
@@ -135,6 +135,17 @@ test('where a rule makes the delay longer later on, the site waits that long fro
     site.pace = { dueAt: 0, delayMs: 5_000, crawlDelayMs: 0, responseMs: 7, failures: 0 };
     const raised = await visit('http://slow.example/2');
     assert.deepEqual([raised.fate, raised.pace.delayMs, raised.pace.dueAt], ['returned', 60_000, 55_000]);
+  }));
+
+test('where the delay of the crawl became longer, the site waits that long from its last visit; a shorter one waits for none', () =>
+  withSite({ rules: [] }, async ({ visit, state }) => {
+    await visit('http://plain.example/1');
+    const site = state.sites.get('plain.example')!;
+    site.pace = { dueAt: 0, delayMs: CRAWL_DELAY_MS - 1_000, crawlDelayMs: 0, responseMs: 7, failures: 0 };
+    const raised = await visit('http://plain.example/2');
+    assert.deepEqual([raised.fate, raised.pace.delayMs, raised.pace.dueAt], ['returned', CRAWL_DELAY_MS, 1_000]);
+    site.pace = { dueAt: 0, delayMs: CRAWL_DELAY_MS + 1_000, crawlDelayMs: 0, responseMs: 7, failures: 0 };
+    assert.equal((await visit('http://plain.example/2')).fate, 'settled');
   }));
 
 test('a Crawl-delay and the speed of a site lengthen the delay of a rule', () =>

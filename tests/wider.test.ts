@@ -1,15 +1,9 @@
 /** Does a change of settings make the scope wider? */
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { scopeName, type ScopeSettings } from '../src/folder/scope-name.ts';
 import { isWider } from '../src/run/wider.ts';
-
-const dir = mkdtempSync(join(tmpdir(), 'gossamer-scope-name-'));
-after(() => rmSync(dir, { recursive: true }));
 
 const WAS: ScopeSettings = {
   scope: 'host',
@@ -51,18 +45,17 @@ test('the same or less is not: pages of a whole crawl are not read again for it'
 });
 
 test('what decides about links has one name, whatever else changes', () => {
-  const name = scopeName(dir, WAS);
+  const lists = { excluded: [], seeds: 0 };
+  const name = scopeName(WAS, lists);
   assert.match(name, /^[0-9a-f]{16}$/);
   const other = { ...WAS, sites: [{ name: 'a.example', scope: 'path' as const, delayMs: 99 }] };
-  assert.equal(scopeName(dir, other), name);
+  assert.equal(scopeName(other, lists), name);
   const names = [
-    scopeName(dir, { ...WAS, maxDepth: 3 }),
-    scopeName(dir, { ...WAS, include: ['a'] }),
-    scopeName(dir, { ...WAS, exclude: ['a'] }),
+    scopeName({ ...WAS, maxDepth: 3 }, lists),
+    scopeName({ ...WAS, include: ['a'] }, lists),
+    scopeName({ ...WAS, exclude: ['a'] }, lists),
+    scopeName(WAS, { ...lists, excluded: ['x.example'] }),
+    scopeName(WAS, { ...lists, seeds: 1 }),
   ];
-  writeFileSync(join(dir, 'exclude.txt'), 'x.example\n');
-  names.push(scopeName(dir, WAS));
-  writeFileSync(join(dir, 'seeds.txt'), 'y.example\n');
-  names.push(scopeName(dir, WAS));
   assert.equal(new Set([name, ...names]).size, 6);
 });

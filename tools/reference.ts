@@ -57,14 +57,17 @@ const columnTable = (columns: readonly Column<never>[]): string =>
 export const PAGES: Readonly<Record<string, () => string>> = {
   'settings.md': () =>
     `# Settings\n\n${NOTE}\n\nFlags of \`crawl\` and \`resume\`. In a \`--config\` file ([how](../how-to/configure.md)) a setting has the name of its flag without the dashes, as in the second column; ` +
-    `the names in the third are those of the library and of \`crawl.json\`. \`--no-<switch>\` turns a switch off; \`none\` lifts a limit.\n\n${table(
-      ['flag', 'in a file', 'setting', 'default', 'least', 'most', 'meaning'],
+    `the names in the third are those of the library and of \`crawl.json\`. \`--no-<switch>\` turns a switch off; \`none\` lifts a limit.\n\n` +
+    `Whose a setting is: what is the *crawl*'s is the same for all who take part in it, and is changed for all by \`resume\` or \`set\` ([how](../how-to/share-a-crawl.md#settings)); ` +
+    `a *member*'s is given to each process; what is *fixed* is chosen when the crawl begins.\n\n${table(
+      ['flag', 'in a file', 'setting', 'whose', 'default', 'least', 'most', 'meaning'],
       SETTING_NAMES.map((name) => {
         const spec = SETTINGS[name];
         return [
           hasFlag(name) ? `\`--${spec.flag}${spec.value ? ` ${spec.value}` : ''}\`` : '',
           `\`${spec.flag}\``,
           `\`${name}\``,
+          spec.whose,
           writeDefault(name) || (isSwitch(name) ? 'off' : 'none'),
           String(spec.least ?? ''),
           String(spec.most ?? ''),
@@ -102,7 +105,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
     `# Commands\n\n${NOTE}\n\n${COMMANDS.map((command) => `## ${command.name}\n\n\`\`\`\n${helpOf(command)}\n\`\`\``).join('\n\n')}\n`,
   'metrics.md': () =>
     `# Metrics\n\n${NOTE}\n\nWhat \`--metrics\` serves ([how to watch a crawl](../how-to/watch-a-crawl.md)). Counters are of this process and begin at 0; a thread that is started again goes on ` +
-    `with those of the one before it. Rates are over ${RATE_SECONDS} s. No label ever holds a site or a URL.\n\n${table(['metric', 'type', 'labels', 'of several threads', 'meaning'], METRIC_NAMES.map(metricRow))}\n`,
+    `with those of the one before it. Rates are over ${RATE_SECONDS} s. Every sample also has the labels \`crawl\`, the name of the crawl, and \`member\`, the id of the member whose process it is (as \`gossamer members\` has it). No label ever holds a site or a URL.\n\n${table(['metric', 'type', 'labels', 'of several threads', 'meaning'], METRIC_NAMES.map(metricRow))}\n`,
   'export.md': () =>
     `# Columns of an export\n\n${NOTE}\n\nWhat \`gossamer export\` writes as Parquet, JSON lines and CSV ([how](../how-to/read-the-results.md#exports)). Names and types stay; new columns come at the end. ` +
     `In CSV what is null is empty, and a text that a spreadsheet would run as a formula has a \`'\` before it.\n\n## Pages\n\n${columnTable(PAGE_TABLE)}\n\n` +

@@ -10,19 +10,22 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LineSorter } from '../lib/sort-lines.ts';
 import { LEDGER_DIR } from '../ledger/format.ts';
-import { isShared } from '../store/address.ts';
 import { archiveBytes, readArchivedRobots, readRobots } from './audit/archived-robots.ts';
 import { createRunSettings, readRequest, readSorted, requestLines, type RunSettings } from './audit/requests.ts';
 import { noFindings, type Findings } from './audit/findings.ts';
 import { beginSite, judgeRequest, type SiteHistory } from './audit/judge-site.ts';
 import { keepArchived, type Excuse } from './audit/judge-robots.ts';
 import { createTally, type SiteTally, type Tallying } from './audit/site-tally.ts';
-import { checkFixed, readIdentity, type Identity } from '../folder/folder.ts';
-import { knownStore } from '../folder/store-place.ts';
+import { plural } from '../lib/units.ts';
+import { checkFixed, type Identity } from '../folder/folder.ts';
+import { identitiesOf } from '../folder/gathering.ts';
+import { whereIs, type Others } from '../folder/roster.ts';
 
 export interface AuditOptions {
   /** The directories of a crawl: of all its members where its store is shared. */
   readonly dirs: readonly string[];
+  /** Who else took part: what only they can prove is not judged. */
+  readonly others: Others;
   /** One site only, with what its owner may want to know. */
   readonly site: string | null;
   readonly onProgress: (progress: AuditProgress) => void;
@@ -55,7 +58,8 @@ const DAMAGE_NAMED_MAX = 100;
 const REQUESTS_PER_LOOK = 10_000;
 
 export const auditCrawl = async (options: AuditOptions): Promise<AuditReport> => {
-  const identities = options.dirs.map((dir) => identityOf(dir));
+  const identities = identitiesOf(options.dirs);
+  for (const [i, identity] of identities.entries()) checkFixed(options.dirs[i]!, identity);
   const damage: string[] = [];
   const onDamage = (says: string): void => void (damage.length < DAMAGE_NAMED_MAX && damage.push(says));
   for (const dir of options.dirs) if (!existsSync(join(dir, LEDGER_DIR))) onDamage(missing(dir, identities));
@@ -64,43 +68,51 @@ export const auditCrawl = async (options: AuditOptions): Promise<AuditReport> =>
   try {
     await gather({ options, runSettings, sorter, onDamage });
     return {
-      ...(await judge({ options, runSettings, sorter, excuse: excuseOf(identities, damage) })),
+      ...(await judge({
+        options,
+        runSettings,
+        sorter,
+        excuse: excuseOf({ identities, others: options.others, damage }),
+      })),
       damage,
-      remarks: remarksOn(identities, options.dirs),
+      remarks: remarksOn(identities, options.others),
     };
   } finally {
     sorter.close();
   }
 };
 
-const identityOf = (dir: string): Identity => {
-  const identity = readIdentity(dir);
-  checkFixed(dir, identity);
-  return identity;
-};
-
-const mayHaveOthers = ({ settings }: Identity): boolean => isShared(knownStore(settings.store));
-
 const missing = (dir: string, identities: readonly Identity[]): string =>
   identities.some(({ settings }) => settings.ledger === 'off')
     ? `"${dir}" has no ledger: it is off (--ledger off), so the requests of this crawl cannot be audited`
     : `"${dir}" has no ledger: no request was sent yet, the ledger was off, or its folder "${LEDGER_DIR}" was removed`;
 
-const remarksOn = (identities: readonly Identity[], dirs: readonly string[]): string[] => [
+const remarksOn = (identities: readonly Identity[], { missing, unknown }: Others): string[] => [
   ...(identities.some(({ unnoted }) => unnoted)
     ? ['the ledger was off in a run of this crawl: the requests of that run are not in it']
     : []),
-  ...(dirs.length === 1 && identities.some(mayHaveOthers)
+  ...(missing.length > 0
     ? [
-        `this crawl may have other processes: only the requests of "${dirs[0]}" are judged here; give the directories of all to judge them together`,
+        `${plural(missing.length, 'member')} of this crawl ${missing.length === 1 ? 'is' : 'are'} not given, and ${missing.length === 1 ? 'its' : 'their'} requests are not judged: give ${missing.length === 1 ? 'its directory' : 'their directories'}, too (${missing.map(whereIs).join(', ')})`,
       ]
     : []),
+  ...(unknown === null
+    ? []
+    : [
+        `the store could not be asked who else takes part in this crawl (${unknown}): only the requests of what is given are judged`,
+      ]),
 ];
 
+interface Circumstances {
+  readonly identities: readonly Identity[];
+  readonly others: Others;
+  readonly damage: readonly string[];
+}
+
 /** Why a robots.txt may have been read though neither ledger nor archive have it. */
-const excuseOf = (identities: readonly Identity[], damage: readonly string[]): Excuse => {
+const excuseOf = ({ identities, others, damage }: Circumstances): Excuse => {
   if (identities.some(({ unnoted }) => unnoted)) return 'ledger-was-off';
-  if (identities.length === 1 && identities.some(mayHaveOthers)) return 'other-member';
+  if (others.missing.length > 0 || others.unknown !== null) return 'other-member';
   return damage.length > 0 ? 'archive-damaged' : null;
 };
 

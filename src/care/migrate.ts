@@ -11,12 +11,13 @@ import { plural, writeBytes } from '../lib/units.ts';
 import { settledTotal, type Census } from '../model/census.ts';
 import { UsageError } from '../model/read-settings.ts';
 import type { Piece } from '../contract/walk.ts';
-import { isShared, withoutPassword } from '../store/address.ts';
+import { isShared, keepsRowsByMember, withoutPassword } from '../store/address.ts';
 import { bytesNeeded, leftBehind } from '../store/files.ts';
 import type { StorePlace } from '../store/options.ts';
 import { DiskError, diskFreeBytes } from '../folder/ceilings.ts';
 import { checkFixed, keepIdentity, readIdentity, type Identity } from '../folder/folder.ts';
-import { lockCrawl } from '../folder/lock.ts';
+import { membersAt } from '../folder/gathering.ts';
+import { lockCrawl, type Lock } from '../folder/lock.ts';
 import { copyPieces, type MoveProgress } from './migrate/copy.ts';
 import { isSame, isSameCrawl, placesOf, type Places, type Wanted } from './migrate/places.ts';
 import { finishFiles } from '../folder/finish-move.ts';
@@ -28,7 +29,8 @@ import { knownStore, storePlace } from '../folder/store-place.ts';
 export type { MoveProgress } from './migrate/copy.ts';
 
 export interface MigrateOptions extends Wanted {
-  readonly dir: string;
+  /** The directories of all members of the crawl. */
+  readonly dirs: readonly string[];
   readonly say: (text: string) => void;
   readonly onProgress: (progress: MoveProgress) => void;
   /** Ends the move at the next piece; the crawl stays where it is. */
@@ -55,45 +57,79 @@ export type Migrated =
   | { readonly kind: 'finished'; readonly store: string; readonly left: readonly string[] }
   | { readonly kind: 'stopped' };
 
+/** A directory on its way. */
+interface Mover {
+  readonly dir: string;
+  readonly identity: Identity;
+  readonly places: Places;
+}
+
 /** Throws a UsageError when it cannot be, and nothing was changed then. */
 export const migrateCrawl = async (options: MigrateOptions): Promise<Migrated> => {
-  const { dir } = options;
-  checkFixed(dir, readIdentity(dir)); // before the lock: a directory that is no crawl is left as it is
-  const lock = lockCrawl(dir);
+  const { dirs } = options;
+  // Before the locks: a directory that is no crawl, or of another one, is left as it is.
+  for (const dir of dirs) checkFixed(dir, readIdentity(dir));
+  membersAt(dirs);
+  const locks: Lock[] = [];
   try {
-    const found = readIdentity(dir);
-    const identity = found.movedFrom ? await finish(found, options) : found;
-    const places = placesOf(dir, identity, options);
-    if (!isSame(places)) return await move(identity, places, options);
-    if (found.movedFrom) return { kind: 'finished', store: withoutPassword(places.from.url), left: leftBehind(dir) };
+    for (const dir of dirs) locks.push(lockCrawl(dir));
+    const movers: Mover[] = [];
+    let isFinished = false;
+    for (const dir of dirs) {
+      const found = readIdentity(dir);
+      isFinished ||= found.movedFrom !== undefined;
+      const identity = found.movedFrom ? await finish(dir, found, options) : found;
+      movers.push({ dir, identity, places: wayOf(dir, identity, options) });
+    }
+    const rest = movers.filter(({ places }) => !isSame(places));
+    if (rest.length > 0) return await move(rest, options);
+    const [{ places }] = movers as [Mover];
+    if (isFinished) return { kind: 'finished', store: withoutPassword(places.from.url), left: leftIn(dirs) };
     throw new UsageError(
-      `crawl "${dir}" is in ${withoutPassword(places.from.url)} with ${plural(places.from.shards, 'shard')} already: there is nothing to do`,
+      `crawl "${dirs[0]}" is in ${withoutPassword(places.from.url)} with ${plural(places.from.shards, 'shard')} already: there is nothing to do`,
     );
   } finally {
-    lock.release();
+    for (const lock of locks) lock.release();
   }
 };
 
-const move = async (identity: Identity, places: Places, options: MigrateOptions): Promise<Migrated> => {
-  const { dir, say } = options;
+/** A directory that a killed move has brought over is where the others go, whatever was given as the source. */
+const wayOf = (dir: string, identity: Identity, options: MigrateOptions): Places => {
+  const { from: _, ...wanted } = options;
+  const isThere = options.dirs.length > 1 && isSame(placesOf(dir, identity, wanted));
+  return placesOf(dir, identity, isThere ? wanted : options);
+};
+
+const leftIn = (dirs: readonly string[]): string[] => dirs.flatMap((dir) => leftBehind(dir));
+
+const move = async (movers: readonly Mover[], options: MigrateOptions): Promise<Migrated> => {
+  const { say } = options;
+  const [{ places, identity }] = movers as [Mover, ...Mover[]];
   const { from, to } = places;
-  if (isSameCrawl(from, to) && isShared(to.url)) {
-    throw new UsageError(
-      `the crawl "${from.crawl}" cannot get other shards under the same name in the same store: give it another --name`,
-    );
-  }
-  const source = await openSource({ ...from, say });
+  checkTarget(places, movers.length);
+  const source = await openSource({
+    froms: movers.map((one) => ({ ...one.places.from, say })),
+    to: nameOf(to),
+    beganBy: identity.id,
+    isToByMember: keepsRowsByMember(to.url),
+  });
   try {
-    checkRoom(dir, places, source.census);
-    const target = await openTarget({ to: { ...to, say }, identity });
+    for (const { dir } of movers) checkRoom(dir, places, source.census);
+    const several = movers.length > 1 ? { members: source.members } : {};
+    const target = await openTarget({ to: { ...to, say }, identity, ...several });
     try {
-      const moved = withPlace(identity, places);
-      if (!(await fill({ source, target, moved, options }))) return { kind: 'stopped' };
+      const moved = movers.map((one) => ({ ...one, identity: withPlace(one.identity, { ...one.places, to }) }));
+      if (!(await fill({ source, target, moved: moved[0]!, options }))) return { kind: 'stopped' };
       const census = await target.census();
-      checkAgrees(source.census, census);
-      keepIdentity(dir, moved); // the one step: from here on the crawl is in the target
-      await finish(moved, options);
-      return { kind: 'moved', from: sideOf(from, source.census), to: sideOf(to, census), left: leftBehind(dir) };
+      // The others may have gone on there, when one is brought over later.
+      if (!source.wasTold) checkAgrees(source.census, census);
+      // Nobody may go on in the old place once one directory has left it.
+      if (movers.length > 1) await tellMoved({ ...from, say }, nameOf(to));
+      // The one step of each: from here on the crawl is in the target.
+      for (const one of moved) keepIdentity(one.dir, one.identity);
+      for (const one of moved) await finish(one.dir, one.identity, options);
+      const left = leftIn(moved.map(({ dir }) => dir));
+      return { kind: 'moved', from: sideOf(from, source.census), to: sideOf(to, census), left };
     } finally {
       await target.close();
     }
@@ -101,6 +137,20 @@ const move = async (identity: Identity, places: Places, options: MigrateOptions)
     await source.close();
   }
 };
+
+const checkTarget = ({ from, to }: Places, directories: number): void => {
+  if (isSameCrawl(from, to) && isShared(to.url))
+    throw new UsageError(
+      `the crawl "${from.crawl}" cannot get other shards under the same name in the same store: give it another --name`,
+    );
+  if (directories > 1 && !isShared(to.url))
+    throw new UsageError(
+      'a crawl of several directories cannot move into the store of one of them: give the address of a server by --to',
+    );
+};
+
+/** What a store is told of where its crawl is now. */
+const nameOf = ({ url, crawl }: Pick<StorePlace, 'url' | 'crawl'>): string => `${withoutPassword(url)} as "${crawl}"`;
 
 const sideOf = ({ url, crawl, shards }: StorePlace, census: Census): Side => ({
   store: withoutPassword(url),
@@ -120,16 +170,17 @@ const withPlace = (identity: Identity, { from, to }: Places): Identity => ({
 interface Fill {
   readonly source: Source;
   readonly target: Target;
-  readonly moved: Identity;
+  /** The first directory, as it will be. */
+  readonly moved: Mover;
   readonly options: MigrateOptions;
 }
 
 /** False when it was stopped before the target was whole. */
-const fill = async ({ source, target, moved, options: { dir, stop, onProgress } }: Fill): Promise<boolean> => {
+const fill = async ({ source, target, moved, options: { stop, onProgress } }: Fill): Promise<boolean> => {
   const copied = String(source.census.changes);
   if (await target.begin(copied)) return true;
   const shiftMs = (await target.aheadMs()) - source.aheadMs;
-  const notes = { ...notesOf(moved, dir), [COPIED_NOTE]: copied };
+  const notes = { ...notesOf(moved.identity, moved.dir), [COPIED_NOTE]: copied };
   const isWhole = await copyPieces({
     source,
     shiftMs,
@@ -169,7 +220,7 @@ const checkRoom = (dir: string, { from, to }: Places, census: Census): void => {
 };
 
 /** Puts away what a move left behind; what cannot be done now is left for the next run. */
-const finish = async (identity: Identity, { dir, from, say }: MigrateOptions): Promise<Identity> => {
+const finish = async (dir: string, identity: Identity, { from, say }: MigrateOptions): Promise<Identity> => {
   const done = finishFiles(dir, identity);
   if (!done.movedFrom) return done;
   const { movedFrom, ...rest } = done;

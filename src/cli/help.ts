@@ -2,8 +2,9 @@
 
 import { widthOf } from '../lib/text-width.ts';
 import { VERSION } from '../folder/version.ts';
-import { EVERYWHERE, EXIT_CODES, type Command } from './command.ts';
+import { EVERYWHERE, type Command, type ExitCode } from './command.ts';
 import type { Flag } from './flags.ts';
+import { SETTING_NAMES, SETTINGS, type Whose } from '../model/setting-table.ts';
 import { GROUPS, SETTING_FLAGS } from './setting-flags.ts';
 
 /** Columns of a terminal that nobody made wider. */
@@ -11,8 +12,17 @@ const COLUMNS = 80;
 /** Where descriptions begin. */
 const MARGIN = 28;
 
-/** The one of a second Ctrl-C goes without saying; docs/reference/exit-codes.md has it. */
-const { 130: _, ...EXIT_CODES_SHOWN } = EXIT_CODES;
+/** In few words, so that the overview fits a screen; docs/reference/exit-codes.md has them all. */
+const EXITS: Readonly<Record<Exclude<ExitCode, 130>, string>> = {
+  0: 'finished, or a limit was reached',
+  1: 'a fault',
+  2: 'wrong use',
+  3: 'stopped',
+  4: 'the disk is full',
+  5: 'finished, but a seed could not be reached',
+};
+
+const exits = Object.entries(EXITS).map(([code, says]) => `${code} ${says}`);
 
 export const overviewOf = (commands: readonly Command[]): string =>
   [
@@ -20,15 +30,12 @@ export const overviewOf = (commands: readonly Command[]): string =>
     'Start here: gossamer crawl https://example.org/ --email you@example.org',
     'Usage: gossamer <command> [flags]        gossamer <command> --help says more',
     ...commands.map((command) => `  ${command.name.padEnd(12)}${briefOf(command)}`),
-    ...Object.entries(EXIT_CODES_SHOWN).map(
-      ([code, says], i) => `${(i === 0 ? 'Exit codes:' : '').padEnd(12)}${code.padEnd(4)} ${firstClause(says)}`,
-    ),
+    `Exit codes: ${exits.slice(0, 3).join('; ')};`,
+    `            ${exits.slice(3).join('; ')}`,
   ].join('\n');
 
 /** What a command does, in a few words. */
 export const briefOf = ({ says }: Pick<Command, 'says'>): string => says.split(/[.:](?:\s|$)/)[0]!;
-
-const firstClause = (says: string): string => says.split(/[;:]\s/)[0]!;
 
 export const helpOf = (command: Command): string => {
   const flags = [...command.flags, ...EVERYWHERE];
@@ -45,12 +52,22 @@ export const helpOf = (command: Command): string => {
   ].join('\n');
 };
 
+const flagsOf = (whose: Whose): string =>
+  SETTING_NAMES.filter((name) => SETTINGS[name].whose === whose)
+    .map((name) => `--${SETTINGS[name].flag}`)
+    .join(', ');
+
 export const settingsHelp = (): string =>
   [
     ...wrap(
       'Flags of crawl and resume; without their dashes, names in a --config file. ' +
         '--no-<switch> turns a switch off; none lifts a limit, as in --max-pages none. ' +
         'A TIME is in seconds, or has a unit: 2, 500ms, 10m.',
+      COLUMNS,
+    ),
+    ...wrap(
+      `Each process of a crawl has its own ${flagsOf('member')}. ${flagsOf('fixed')} are chosen when it begins. ` +
+        'All others are the crawl\'s: "gossamer set" changes them for all its processes, while they run.',
       COLUMNS,
     ),
     '',

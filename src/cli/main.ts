@@ -16,9 +16,11 @@ import { crawlCommand } from './commands/crawl.ts';
 import { explainCommand } from './commands/explain.ts';
 import { exportCommand } from './commands/export.ts';
 import { joinCommand } from './commands/join.ts';
+import { membersCommand } from './commands/members.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { pagesCommand } from './commands/pages.ts';
 import { resumeCommand } from './commands/resume.ts';
+import { setCommand } from './commands/set.ts';
 import { showCommand } from './commands/show.ts';
 import { sitesCommand } from './commands/sites.ts';
 import { statusCommand } from './commands/status.ts';
@@ -29,6 +31,8 @@ export const COMMANDS: readonly Command[] = [
   crawlCommand,
   resumeCommand,
   joinCommand,
+  membersCommand,
+  setCommand,
   statusCommand,
   pagesCommand,
   exportCommand,

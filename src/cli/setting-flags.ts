@@ -43,6 +43,7 @@ const PLACES: Readonly<Record<SettingName, readonly [Group, 'rare'?]>> = {
   bodyMemoryBytes: ['Machine', 'rare'],
   diskReserveBytes: ['Machine', 'rare'],
   store: ['Machine'],
+  storeCa: ['Machine', 'rare'],
   name: ['Machine', 'rare'],
   frontier: ['Machine', 'rare'],
   types: ['Output', 'rare'],

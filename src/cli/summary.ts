@@ -1,6 +1,6 @@
 /** What a person reads at the end of a run, and from `status`. */
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EndReason, RunEnd } from '../run/run-end.ts';
 import { FILES } from '../folder/folder.ts';
@@ -22,8 +22,10 @@ const REASONS: Readonly<Record<EndReason, string>> = {
 
 export interface SummaryOptions {
   readonly dir: string;
-  /** Whether other processes may work on the crawl, too. */
+  /** Whether the crawl may have other members: its numbers are then those of all, and said to be so. */
   readonly isShared: boolean;
+  /** Links that this member settled, where the crawl may have others and the store was asked. */
+  readonly ownSettled?: number | null;
 }
 
 export const summaryOf = (end: RunEnd, { dir, isShared }: SummaryOptions): string => {
@@ -96,11 +98,11 @@ const goOnFlags = ({ reason, census }: RunEnd): string | null => {
 /** The numbers of a crawl as a table; on a terminal no line of it wraps. */
 export const censusLines = (census: Census, options: SummaryOptions): string[] => tableOf(census, options).map(fitLine);
 
-const tableOf = (census: Census, { dir, isShared }: SummaryOptions): string[] => {
+const tableOf = (census: Census, { dir, isShared, ownSettled = null }: SummaryOptions): string[] => {
   const outcomes = Object.entries(census.settled).sort(([, a], [, b]) => b - a);
   const width = Math.max(10, ...outcomes.map(([name]) => name.length + 2));
   return [
-    `  ${'pages'.padEnd(width)}${writeCount(census.pages).padStart(12)}${isShared ? '  by all processes of the crawl' : ''}`,
+    `  ${'pages'.padEnd(width)}${writeCount(census.pages).padStart(12)}${isShared ? '  by all members of the crawl' : ''}`,
     `  ${'links'.padEnd(width)}${writeCount(knownTotal(census)).padStart(12)}  on ${plural(census.sites.known, 'site')}`,
     `  ${'waiting'.padEnd(width)}${writeCount(census.waiting).padStart(12)}`,
     `  ${'leased'.padEnd(width)}${writeCount(census.leased).padStart(12)}`,
@@ -111,18 +113,29 @@ const tableOf = (census: Census, { dir, isShared }: SummaryOptions): string[] =>
           `  ${'forgotten'.padEnd(width)}${writeCount(census.forgotten).padStart(12)}  ${census.forgotten === 1 ? 'time' : 'times'} a link was over --max-waiting-per-site`,
         ]
       : []),
-    `  ${'settled'.padEnd(width)}${writeCount(settledTotal(census)).padStart(12)}`,
+    `  ${'settled'.padEnd(width)}${writeCount(settledTotal(census)).padStart(12)}${ownSettled === null ? '' : `  ${writeCount(ownSettled)} of them by this member`}`,
     ...outcomes.map(([name, n]) => `    ${visible(name).padEnd(width - 2)}${writeCount(n).padStart(12)}`),
-    `  ${'archive'.padEnd(width)}${writeBytes(census.archivedBytes).padStart(12)}  in ${archiveFiles(dir)} in ${join(dir, FILES.warc)}`,
+    ...archiveLines(census, { dir, isShared }, width),
   ];
 };
 
-const archiveFiles = (dir: string): string => {
-  let n = 0;
+/** What all members archived, and what lies here, are two numbers; alone they are one. */
+const archiveLines = (census: Census, { dir, isShared }: SummaryOptions, width: number): string[] => {
+  const { files, bytes } = archiveIn(dir);
+  const there = `in ${plural(files, 'file')} in ${join(dir, FILES.warc)}`;
+  const line = (name: string, size: number, says: string): string =>
+    `  ${name.padEnd(width)}${writeBytes(size).padStart(12)}  ${says}`;
+  if (!isShared) return [line('archive', census.archivedBytes, there)];
+  return [line('archive', census.archivedBytes, 'of all members'), line('here', bytes, there)];
+};
+
+/** The files of a directory's own archive. */
+export const archiveIn = (dir: string): { files: number; bytes: number } => {
+  const warc = join(dir, FILES.warc);
   try {
-    n = readdirSync(join(dir, FILES.warc)).filter((name) => name.endsWith('.warc.gz')).length;
+    const names = readdirSync(warc).filter((name) => name.endsWith('.warc.gz'));
+    return { files: names.length, bytes: names.reduce((sum, name) => sum + statSync(join(warc, name)).size, 0) };
   } catch {
-    // no record yet, no directory
+    return { files: 0, bytes: 0 }; // no record yet, no directory
   }
-  return plural(n, 'file');
 };

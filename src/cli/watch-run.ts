@@ -61,6 +61,7 @@ export const watchRun = async (
     dir,
     store,
     credentials,
+    change,
     identity: { settings, member },
   } = crawl;
   const terminal = createTerminal();
@@ -86,6 +87,7 @@ export const watchRun = async (
     store,
     member,
     credentials,
+    change,
     log,
     onSnapshot: show,
     watched: !shown.quiet,

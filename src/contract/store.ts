@@ -1,5 +1,5 @@
 /**
- * The contract of a store: the crawl's memory, in six verbs and one read.
+ * The contract of a store: the crawl's memory, in six verbs, two reads, and a beat.
  *
  * Every verb takes a batch and is atomic: all of it happened or none of it, and what has been
  * answered survives the death of the process. A link is in exactly one state: waiting, leased,
@@ -9,6 +9,7 @@
  */
 
 import type { Census } from '../model/census.ts';
+import type { Beat, Entry, NewEntry } from './journal.ts';
 import type { Link } from '../model/link.ts';
 import type { SitePagesMax } from '../model/site-budget.ts';
 import type { Settlement } from '../model/settlement.ts';
@@ -58,6 +59,15 @@ export interface Store {
    */
   rules(digest: string, site: string): Promise<string | null>;
 
+  /**
+   * This member lives. To be called every BEAT_MS (model/pulse.ts) while it works; a store that is shared does here
+   * what nobody else can: it frees the leases of members that died, and puts right what it forgot in a failover.
+   */
+  beat(): Promise<Beat>;
+
+  /** Entries of the journal after that number, in order, some hundred at the most. */
+  journal(after: number): Promise<readonly Entry[]>;
+
   /** End all use; what was answered is kept. Leases stay, to be freed when the store is opened. */
   close(): Promise<void>;
 }
@@ -92,6 +102,10 @@ export interface Claimed {
   readonly visits: readonly Visit[];
   /** When the next site of these shards is due, if it is known; null when none waits. */
   readonly nextDueAt: number | null;
+  /** The number of the last entry of the journal when these leases were given. */
+  readonly entry: number;
+  /** The term in which they were given; see Beat. */
+  readonly term: number;
 }
 
 export interface Settled {
@@ -121,7 +135,9 @@ export type Order =
   /** Queues of links that were not wanted wait again, but for those that this scope refused (url/side-queue.ts). */
   | { readonly kind: 'release-refused'; readonly scope: string }
   /** Held sites that have fewer pages than their budget wait again. */
-  | { readonly kind: 'release-held'; readonly sitePagesMax: SitePagesMax };
+  | { readonly kind: 'release-held'; readonly sitePagesMax: SitePagesMax }
+  /** Write an entry to the journal, unless one with its id is there. */
+  | { readonly kind: 'write'; readonly entry: NewEntry };
 
 /** What the supervisor does to keep the crawl going. */
 export type Upkeep =

@@ -4,9 +4,11 @@
  * Whoever holds it takes no lease and writes no archive. Reads are short: a crawl that runs is not held up.
  */
 
-import type { Census } from '../model/census.ts';
+import type { ArchiveEnd, Census } from '../model/census.ts';
 import type { PageRow } from '../model/page.ts';
 import type { RobotsRecord } from '../model/robots.ts';
+import type { Entry, MemberAbout, MemberView, NewEntry } from './journal.ts';
+import type { Mending } from './mending.ts';
 import type { LinkView, PageFilter, SiteQuery, SiteView } from './views.ts';
 import type { Found, Piece, WalkPart } from './walk.ts';
 
@@ -32,6 +34,15 @@ export interface StoredCrawl {
   /** Writes a note unless there is one, and gives what is there then. Makes the crawl if it is new. */
   keepNote(name: string, text: string): Promise<string>;
 
+  /** Entries of the journal after that number, in order, some hundred at the most; none where there is no crawl. */
+  journal(after: number): Promise<readonly Entry[]>;
+
+  /** Writes an entry unless one with its id is there, and gives its number. Makes the crawl if it is new. */
+  write(entry: NewEntry): Promise<number>;
+
+  /** All who took part, in the order in which they came. */
+  members(): Promise<readonly MemberView[]>;
+
   /**
    * Everything of these parts that lies in the store, each thing once, in the order of the parts and in little memory.
    * No member may be at work. What cannot be read, and what only the store itself can see to be wrong, is told as
@@ -41,12 +52,16 @@ export interface StoredCrawl {
 
   /**
    * Begins to fill a new crawl from the pieces of another; what an earlier try left is removed. Throws a StoreFault
-   * when a whole crawl is there.
+   * when a whole crawl is there. `members` has all whose pages come, in their order, where there are several: the rows
+   * of each go where they belong.
    */
-  fill(): Promise<Filling>;
+  fill(members?: readonly FilledMember[]): Promise<Filling>;
 
   /** Puts right what a walk found wrong, in one step, where the store can; see `care/verify`. */
   readonly repair?: (plan: RepairPlan, onProgress: (linksDone: number) => void) => Promise<Repaired>;
+
+  /** How it is put right where its store is shared, and `repair` is not there. */
+  readonly mend?: Mending;
 
   close(): Promise<void>;
 }
@@ -58,6 +73,15 @@ export interface PageSlice {
   readonly row: number;
   /** The last row there is: those that come later are settled later. */
   readonly end: number;
+}
+
+/** A member that moves with its crawl. */
+export interface FilledMember {
+  readonly member: string;
+  readonly dir: string;
+  /** Where the settled part of its archive ends. */
+  readonly archive: ArchiveEnd;
+  readonly about: MemberAbout | null;
 }
 
 /** A crawl on its way in; worth nothing until it has ended. */

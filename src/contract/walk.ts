@@ -2,6 +2,7 @@
 
 import type { ArchiveEnd } from '../model/census.ts';
 import type { PageRow } from '../model/page.ts';
+import type { Entry } from './journal.ts';
 import type { RobotsRecord } from '../model/robots.ts';
 import type { Pace } from '../model/visit.ts';
 import type { Waiting } from '../model/waiting.ts';
@@ -52,6 +53,8 @@ export interface FoundTally {
   readonly archive: ArchiveEnd;
   readonly marks: Readonly<Record<string, number>>;
   readonly notes: Readonly<Record<string, string>>;
+  /** All entries, in order. */
+  readonly journal: readonly Entry[];
   /** Other members that settled pages whose rows, or whose archive, are not at hand. */
   readonly elsewhere: readonly string[];
   /** Bytes of this member's archive that belong to no page, as its next start will list them. */
@@ -63,6 +66,8 @@ export type StoredPage = PageRow & {
   readonly row: number;
   /** Whether the records of the page are in this member's archive. */
   readonly mine: boolean;
+  /** The member that settled it, where a crawl can have several. */
+  readonly member?: string;
 };
 
 /** Bytes of the archive that belong to no page: their settlement was refused, and others lie after them already. */

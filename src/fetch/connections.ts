@@ -14,8 +14,8 @@ export interface Claimant {
 }
 
 export interface Connections {
-  /** The connection kept for this origin, if there is one. */
-  take(origin: string, user: ConnectionUser): Connection | null;
+  /** The connection kept for this origin, if there is one that was made in this way. */
+  take(dial: Pick<Dial, 'origin' | 'tls'>, user: ConnectionUser): Connection | null;
   ask(claimant: Claimant): void;
   /** The claimant does not wait for a socket any more. */
   withdraw(claimant: Claimant): void;
@@ -68,9 +68,10 @@ export const createConnections = (
   };
 
   return {
-    take(origin, user) {
+    take({ origin, tls }, user) {
       const connection = kept.get(origin);
-      if (connection === undefined) return null;
+      // One that was made without looking at its certificate is none for who asks for that.
+      if (connection === undefined || connection.dial.tls !== tls) return null;
       unkeep(connection);
       connection.wake(user);
       return connection;

@@ -14,17 +14,13 @@ import { createDeadlines } from './deadlines.ts';
 import { readHostsFile } from './hosts-file.ts';
 import { createLookup } from './lookup.ts';
 import { OngoingRequest } from './request.ts';
-import { createRequestHeads, type RequestHeadParts } from './request-head.ts';
+import { createRequestHeads, type RequestHeadParts, type RequestHeads } from './request-head.ts';
 import type { Plan, Shared } from './request-plan.ts';
 import { createTlsContext } from './tls-context.ts';
 import { createTlsSessions } from './tls-sessions.ts';
 
-export interface FetcherOptions extends RequestHeadParts {
-  readonly clock: Clock;
-  /** Ceiling on open sockets, kept ones included. */
-  readonly socketsMax: number;
-  /** What bodies in flight may hold together (see `body-memory.ts` for the exact ceiling). */
-  readonly bodyMemoryBytes: number;
+/** How requests are sent, as far as it may change while others are under way. */
+export interface Sending extends Omit<RequestHeadParts, 'credentials'> {
   /** Lookup, connection and TLS handshake together; the wait for a free socket does not count. */
   readonly connectTimeoutMs: number;
   /** From the request to the first byte of its response. */
@@ -32,6 +28,14 @@ export interface FetcherOptions extends RequestHeadParts {
   /** Everything, the wait for a free socket included. */
   readonly totalTimeoutMs: number;
   readonly verifyTls: boolean;
+}
+
+export interface FetcherOptions extends Sending, Pick<RequestHeadParts, 'credentials'> {
+  readonly clock: Clock;
+  /** Ceiling on open sockets, kept ones included. */
+  readonly socketsMax: number;
+  /** What bodies in flight may hold together (see `body-memory.ts` for the exact ceiling). */
+  readonly bodyMemoryBytes: number;
   /** True for all; or the private networks that may be visited. */
   readonly allowPrivateAddresses: boolean | readonly string[];
   readonly connectTo: readonly ConnectTo[];
@@ -55,8 +59,8 @@ export interface HttpRequest {
    * nothing is sent, and `fetch` rejects.
    */
   readonly onSend?: ((address: string, startedAt: number) => void) | undefined;
-  /** Nothing of it is sent once the clock says this: the request then fails as one that was stopped. */
-  readonly notAfter?: number | undefined;
+  /** Asked when the first byte is about to leave: on false the request fails as one that was stopped. */
+  readonly maySend?: (() => boolean) | undefined;
 }
 
 export interface Gauges {
@@ -73,6 +77,8 @@ export interface Gauges {
 export interface Fetcher {
   /** Never rejects for anything the web does. */
   fetch(request: HttpRequest, signal?: AbortSignal): Promise<Exchange>;
+  /** Fetches as `fetch` does, within the same ceilings, but sends in another way. */
+  sending(how: Sending): Fetcher['fetch'];
   /** The body of this exchange is no longer in memory here: its bytes are free for others. */
   forget(exchange: Exchange): void;
   gauges(): Gauges;
@@ -93,25 +99,23 @@ const createTlsChoice = (verify: boolean): TlsChoice => ({
 });
 
 export const createFetcher = (options: FetcherOptions): Fetcher => {
-  const { clock, verifyTls } = options;
-  const headOf = createRequestHeads(options);
-  const { credentials = NO_CREDENTIALS } = options;
-  const tls = createTlsChoice(verifyTls);
-  // Whoever gets credentials must be who they were given for.
-  const sureTls = verifyTls || credentials.size === 0 ? tls : createTlsChoice(true);
+  const { clock, credentials = NO_CREDENTIALS } = options;
+  const tlsChoices = new Map<boolean, TlsChoice>();
+  const tlsFor = (verify: boolean): TlsChoice => {
+    const known = tlsChoices.get(verify) ?? createTlsChoice(verify);
+    tlsChoices.set(verify, known);
+    return known;
+  };
   const deadlines = createDeadlines(clock);
   const connections = createConnections(options.socketsMax, deadlines, options.onSockets);
   const memory = createBodyMemory(options.bodyMemoryBytes);
   const lookup = createLookup({ clock, hosts: readHostsFile(), nameServers: options.nameServers });
-  const shared: Shared = {
+  const shared: Omit<Shared, 'connectTimeoutMs' | 'responseTimeoutMs' | 'totalTimeoutMs'> = {
     clock,
     lookup,
     connections,
     memory,
     deadlines,
-    connectTimeoutMs: options.connectTimeoutMs,
-    responseTimeoutMs: options.responseTimeoutMs,
-    totalTimeoutMs: options.totalTimeoutMs,
     mayVisit: createAddressGuard(options.allowPrivateAddresses),
   };
   const underWay = new Set<OngoingRequest>();
@@ -119,7 +123,12 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
   const unforgotten = new WeakMap<Exchange, number>();
   let closed = false;
 
-  const planOf = (request: HttpRequest): Omit<Plan, 'done' | 'broke' | 'signal'> => {
+  type Planned = Omit<Plan, 'done' | 'broke' | 'signal'>;
+
+  const planOf = (
+    request: HttpRequest,
+    { headOf, verifyTls }: { headOf: RequestHeads; verifyTls: boolean },
+  ): Planned => {
     const url = new URL(request.url);
     const secure = url.protocol === 'https:';
     if (!secure && url.protocol !== 'http:') throw new TypeError(`${request.url} is neither http nor https`);
@@ -127,25 +136,30 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
     const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
     const target = targetOf(options.connectTo, host, port);
     const { origin } = url;
+    // Whoever gets credentials must be who they were given for.
+    const tls = secure ? tlsFor(verifyTls || credentials.has(origin)) : null;
     return {
       url: request.url,
       refusal: portComplaint(port),
       target,
-      dial: { origin, host, port: target.port, tls: secure ? (credentials.has(origin) ? sureTls : tls) : null },
+      dial: { origin, host, port: target.port, tls },
       head: headOf(url, request.keepMs > 0, request.kind),
       bodyBytesMax: request.bodyBytesMax,
       wantsBody: request.wantsBody,
       keepMs: request.keepMs,
       onSend: request.onSend,
-      notAfter: request.notAfter ?? Infinity,
+      maySend: request.maySend,
     };
   };
 
-  return {
-    fetch: (request, signal) =>
+  const sending = (how: Sending): Fetcher['fetch'] => {
+    const { connectTimeoutMs, responseTimeoutMs, totalTimeoutMs, verifyTls } = how;
+    const limited: Shared = { ...shared, connectTimeoutMs, responseTimeoutMs, totalTimeoutMs };
+    const headOf = createRequestHeads({ ...how, credentials });
+    return (request, signal) =>
       new Promise((resolve, reject) => {
-        const ongoing: OngoingRequest = new OngoingRequest(shared, {
-          ...planOf(request),
+        const ongoing: OngoingRequest = new OngoingRequest(limited, {
+          ...planOf(request, { headOf, verifyTls }),
           signal,
           done(exchange, bodyBytes) {
             underWay.delete(ongoing);
@@ -160,7 +174,12 @@ export const createFetcher = (options: FetcherOptions): Fetcher => {
         if (closed) return ongoing.abort();
         underWay.add(ongoing);
         ongoing.begin();
-      }),
+      });
+  };
+
+  return {
+    fetch: sending(options),
+    sending,
     forget(exchange) {
       const bytes = unforgotten.get(exchange);
       if (bytes === undefined) return;

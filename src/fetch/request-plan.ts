@@ -39,8 +39,8 @@ export interface Plan {
   readonly keepMs: number;
   /** Called before anything is sent; may throw. */
   readonly onSend: ((address: string, startedAt: number) => void) | undefined;
-  /** From this moment on nothing is sent any more. */
-  readonly notAfter: number;
+  /** Whether anything may be sent now. */
+  readonly maySend: (() => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly done: (exchange: Exchange, bodyBytes: number) => void;
   /** Something of our own broke: not the web's fault. */

@@ -64,7 +64,7 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
     this.#stopListening = signal && onAbort(signal, () => this.abort());
     this.#shared.deadlines.requests.add(this);
     this.#shared.deadlines.watch();
-    const kept = this.#shared.connections.take(dial.origin, this);
+    const kept = this.#shared.connections.take(dial, this);
     if (kept === null) return this.#lookUp();
     this.#connection = kept;
     this.#address = kept.dial.address;
@@ -86,11 +86,10 @@ export class OngoingRequest implements ConnectionUser, Claimant, Flow, Timed {
   }
 
   /**
-   * A process that was stopped for a while hears of its connections before its timers ring: the clock is asked each
-   * time.
+   * A process that was stopped for a while hears of its connections before its timers ring: so it is asked each time.
    */
   #isTooLate(): boolean {
-    if (this.#shared.clock.now() < this.#plan.notAfter) return false;
+    if (this.#plan.maySend?.() ?? true) return false;
     this.abort();
     return true;
   }

@@ -23,6 +23,7 @@ export const FILES = {
   rows: 'pages.db',
   warc: 'warc',
   logs: 'logs',
+  control: 'control.sock',
 } as const;
 
 /** What must not change during a crawl, because it decides where a site and a URL belong. */
@@ -54,6 +55,10 @@ export interface Identity {
   readonly credentialed?: true;
   /** Set while archived pages are still to be read again, because the scope of the crawl became wider. */
   readonly widened?: true;
+  /** The last entry of the crawl's journal that was seen here, and how often seeds were added: see in-force.ts. */
+  readonly journal?: { readonly number: number; readonly id: string; readonly seeds: number };
+  /** The length of the seed file that the journal knows of, where seeds decide which links are wanted. */
+  readonly seedBytes?: number;
   /** Where it was moved from, as long as something is left to be put away there. */
   readonly movedFrom?: { readonly store: string; readonly name: string; readonly shards: number };
 }

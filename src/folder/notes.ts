@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { replaceFile } from '../lib/replace-file.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { withoutPassword } from '../store/address.ts';
+import type { NewEntry } from '../contract/journal.ts';
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { openStoredCrawl } from '../store/open.ts';
 import type { LookOptions } from '../store/options.ts';
@@ -14,10 +15,9 @@ import { FILES, withNewNames, type Identity } from './folder.ts';
 export const IDENTITY_NOTE = 'identity';
 /** Left in a store that a crawl was moved away from: where it is now. */
 export const MOVED_NOTE = 'moved';
-/** Files that decide which links are wanted: all members must have the same. Seeds only where they are the scope. */
-const SCOPE_FILES = [FILES.excluded, FILES.seeds] as const;
 
-const withCrawl = async <T>(place: LookOptions, work: (crawl: StoredCrawl) => Promise<T>): Promise<T> => {
+/** Opens the crawl to look at it, and closes it whatever happens. */
+export const withCrawl = async <T>(place: LookOptions, work: (crawl: StoredCrawl) => Promise<T>): Promise<T> => {
   const crawl = await openStoredCrawl(place);
   try {
     return await work(crawl);
@@ -37,14 +37,22 @@ const taken = ({ url, crawl }: LookOptions): UsageError =>
     `${withoutPassword(url)} has a crawl "${crawl}" already: take part in it by "gossamer join", or choose another --name`,
   );
 
+export interface Announced {
+  readonly identity: Identity;
+  readonly dir: string;
+  /** The first entry of the journal, if it has none yet: everything that is in force. */
+  readonly first: NewEntry;
+}
+
 /**
  * Makes the crawl known to those who join; does nothing when it is. Throws a UsageError when another crawl has the
  * name.
  */
-export const announce = (place: LookOptions, identity: Identity, dir: string): Promise<void> =>
+export const announce = (place: LookOptions, { identity, dir, first }: Announced): Promise<void> =>
   withCrawl(place, async (crawl) => {
     await checkNotMoved(crawl, place);
     let kept = identity;
+    if ((await crawl.note(IDENTITY_NOTE)) === null) await crawl.write(first);
     // The identity last: who finds it finds the rest.
     for (const [name, text] of Object.entries(notesOf(identity, dir))) {
       const there = await crawl.keepNote(name, text);
@@ -53,17 +61,15 @@ export const announce = (place: LookOptions, identity: Identity, dir: string): P
     if (kept.id !== identity.id) throw taken(place);
   });
 
-/** What those who join must know, the identity last. */
+/** What those who join must know beside the journal, the identity last. Seeds only where they are the scope. */
 export const notesOf = (identity: Identity, dir: string): Record<string, string> => {
-  const notes: Record<string, string> = {};
-  for (const file of SCOPE_FILES) {
-    if (!existsSync(join(dir, file))) continue;
-    const text = readFileSync(join(dir, file), 'utf8');
-    if (file === FILES.seeds && homesOfLines(text, identity.settings).length === 0) continue;
-    notes[file] = text;
-  }
-  const { member: _, movedFrom: __, ...shared } = identity;
-  return { ...notes, [IDENTITY_NOTE]: JSON.stringify(shared) };
+  const seeds = join(dir, FILES.seeds);
+  const text = existsSync(seeds) ? readFileSync(seeds, 'utf8') : '';
+  const { member: _, movedFrom: __, journal: ___, seedBytes: ____, ...shared } = identity;
+  return {
+    ...(homesOfLines(text, identity.settings).length > 0 ? { [FILES.seeds]: text } : {}),
+    [IDENTITY_NOTE]: JSON.stringify(shared),
+  };
 };
 
 /** Throws a UsageError when the crawl is elsewhere by now. */
@@ -91,11 +97,6 @@ export const identityIn = (place: LookOptions): Promise<Omit<Identity, 'member'>
     return withNewNames(JSON.parse(text) as Identity);
   });
 
-/** Writes the files that all members share into the directory of a new one. */
+/** Writes the seeds that are the scope of all into the directory of a new member. */
 export const takeScope = (place: LookOptions, dir: string): Promise<void> =>
-  withCrawl(place, async (crawl) => {
-    for (const file of SCOPE_FILES) {
-      const text = await crawl.note(file);
-      if (text !== null || file === FILES.seeds) replaceFile(join(dir, file), text ?? '');
-    }
-  });
+  withCrawl(place, async (crawl) => replaceFile(join(dir, FILES.seeds), (await crawl.note(FILES.seeds)) ?? ''));

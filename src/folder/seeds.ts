@@ -186,6 +186,8 @@ export interface LoadParts {
   /** The member's id, for a process that joined the crawl. */
   readonly member?: string | undefined;
   readonly store: Store;
+  /** All of them: the store may have forgotten some. */
+  readonly again: boolean;
   readonly stop: AbortSignal;
   readonly onProgress: (loaded: number) => void;
 }
@@ -194,9 +196,9 @@ export interface LoadParts {
  * Admits the seeds that are not loaded yet. The mark follows the admission, so a crash in between
  * admits some again, which the store takes as seen; it never skips one.
  */
-export const loadSeeds = async ({ dir, member, store, stop, onProgress }: LoadParts): Promise<void> => {
+export const loadSeeds = async ({ dir, member, store, again, stop, onProgress }: LoadParts): Promise<void> => {
   const mark = markOf(member);
-  const done = (await store.census()).marks[mark] ?? 0;
+  const done = again ? 0 : ((await store.census()).marks[mark] ?? 0);
   let line = 0;
   let batch: Link[] = [];
   const flush = async (): Promise<void> => {
@@ -272,8 +274,8 @@ const homesOfLine = (line: string, { scope, rules }: Scopes): string[] => {
   return kind === 'any' ? [] : homeKeys(kind, address);
 };
 
-/** Checks an exclude file and gives its names, one a line. A bad line here could cost a call, so it stops. */
-export const readExcludeFile = (path: string): string => {
+/** Checks an exclude file and gives its names. A bad line here could cost a call, so it stops. */
+export const readExcludeFile = (path: string): string[] => {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -287,16 +289,25 @@ export const readExcludeFile = (path: string): string => {
       throw new UsageError(`${path} line ${i + 1}: ${read.why}; mend it, so that nothing is called that should not be`);
     if (read.kind === 'name') names.push(read.name);
   });
-  return names.map((name) => `${name}\n`).join('');
+  return names;
 };
 
-export const writeExcluded = (dir: string, names: string): void => replaceFile(join(dir, FILES.excluded), names);
-
-export const excludedSites = (dir: string): SiteSet | null => {
+/** Keeps the names as a file of the crawl; one that has never had any gets none. */
+export const writeExcluded = (dir: string, names: readonly string[]): void => {
   const path = join(dir, FILES.excluded);
-  if (!existsSync(path)) return null;
-  const names = readFileSync(path, 'utf8')
+  const text = names.map((name) => `${name}\n`).join('');
+  if (existsSync(path) ? readFileSync(path, 'utf8') !== text : text !== '') replaceFile(path, text);
+};
+
+/** The names that are kept as a file of the crawl. */
+export const excludedNames = (dir: string): string[] => {
+  const path = join(dir, FILES.excluded);
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
     .split('\n')
     .filter((name) => name !== '');
-  return names.length > 0 ? createSiteSet(names) : null;
 };
+
+export const siteSetOf = (names: readonly string[]): SiteSet | null => (names.length > 0 ? createSiteSet(names) : null);
+
+export const excludedSites = (dir: string): SiteSet | null => siteSetOf(excludedNames(dir));

@@ -1,8 +1,9 @@
 /** Where the store of a crawl is, and what it is called there. */
 
+import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { UsageError } from '../model/read-settings.ts';
-import { EMBEDDED, isSameStore, storeKind, withoutPassword } from '../store/address.ts';
+import { EMBEDDED, isSameStore, storeKind, takesCa, withoutPassword } from '../store/address.ts';
 import type { StorePlace } from '../store/options.ts';
 import { SHARDS } from '../url/shard.ts';
 import type { Identity } from './folder.ts';
@@ -18,7 +19,7 @@ export const newStore = (given: string | undefined): string => checkedStore(give
 const checkedStore = (text: string): string => {
   if (storeKind(text) !== null) return text;
   throw new UsageError(
-    `--store "${withoutPassword(text)}" is not understood: write ${EMBEDDED}, redis://HOST:PORT, rediss://HOST:PORT or postgres://USER@HOST:PORT/DATABASE`,
+    `--store "${withoutPassword(text)}" is not understood: write ${EMBEDDED}, redis://HOST:PORT, rediss://HOST:PORT, redis+sentinel://HOST:PORT,HOST:PORT/MASTER or postgres://USER@HOST:PORT/DATABASE`,
   );
 };
 
@@ -33,6 +34,28 @@ export const knownStore = (kept: string = EMBEDDED, given?: string): string => {
     (text) => text !== undefined && storeKind(text) !== null && isSameStore(text, kept),
   );
   return told ?? kept;
+};
+
+/** The absolute path of a file of certificates; empty when none was named. Throws a UsageError when it is of no use. */
+export const checkStoreCa = (given: string, url: string): string => {
+  if (given === '') return '';
+  if (!takesCa(url))
+    throw new UsageError(
+      `--store-ca is for a store with TLS, and ${withoutPassword(url)} has none: write rediss://, or --store-ca ''`,
+    );
+  const path = resolve(given);
+  const text = textOf(path, (why) => new UsageError(`--store-ca "${given}" cannot be read: ${why}`));
+  if (!text.includes('-----BEGIN CERTIFICATE-----'))
+    throw new UsageError(`--store-ca "${given}" holds no certificate: name a file in PEM format`);
+  return path;
+};
+
+const textOf = (path: string, refusal: (why: string) => Error): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw refusal((error as Error).message);
+  }
 };
 
 /** Names that every store can have. */
@@ -57,6 +80,7 @@ export const crawlNameOf = (name: string, dir: string): string => {
 /** Which crawl of which store a directory belongs to; without an identity, as far as the directory tells. */
 export const storePlace = (dir: string, identity: Identity | null, url: string): StorePlace => ({
   url,
+  ca: identity?.settings.storeCa ?? '',
   crawl: crawlNameOf(identity?.settings.name ?? '', dir),
   member: identity ? memberOf(identity) : '',
   shards: Number(identity?.fixed.shards ?? SHARDS),
@@ -64,4 +88,5 @@ export const storePlace = (dir: string, identity: Identity | null, url: string):
   dir,
 });
 
-const memberOf = ({ member, id }: Identity): string => member ?? id;
+/** The id of this directory among those of its crawl. */
+export const memberOf = ({ member, id }: Identity): string => member ?? id;

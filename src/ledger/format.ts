@@ -10,7 +10,9 @@
  * c: a request. Milliseconds since the request before it (or since `at` of the head), its lease less that of the one
  *    before it, kind, delay, rest, digest of the rules, address, site, URL. Requests are numbered in order, the first
  *    of a file as `first` of its head says. Where a rule of its site is in force, there is one field more: its delay,
- *    then `o` for a site of one's own, `i` where its robots.txt is disregarded.
+ *    then `o` for a site of one's own, `i` where its robots.txt is disregarded. Where the number of the crawl's last
+ *    change is another than that of the request before it (0 at first), that follows as one more field, and the one
+ *    before it may be empty.
  * e: the end of a request. How many requests ago it was sent, how long it took to the end and to the first byte of the
  *    response (empty for none), its status or the cause of its failure.
  */
@@ -54,6 +56,8 @@ export interface NotedRequest {
   readonly url: string;
   /** The rule of its site, where one was in force. */
   readonly rule?: NotedRule;
+  /** The number of the last change to the crawl when its visit was claimed; 0 where that is not known. */
+  readonly entry?: number;
 }
 
 /** What differed from the settings of the run. */
@@ -78,12 +82,14 @@ export interface Cursor {
   lease: number;
   /** The number of the next request. */
   number: number;
+  entry: number;
 }
 
 export const cursorOf = (head: Pick<RunHead, 'at' | 'first'>): Cursor => ({
   at: head.at,
   lease: 0,
   number: head.first,
+  entry: 0,
 });
 
 export const headLine = (head: RunHead): string => `${JSON.stringify(head)}\n`;
@@ -92,8 +98,13 @@ const LETTERS: Readonly<Record<NoteKind, string>> = { robots: 'r', follow: 'f', 
 const KINDS: Readonly<Record<string, NoteKind>> = { r: 'robots', f: 'follow', p: 'page', s: 'sitemap' };
 
 /** URLs are canonical and so have neither tabs nor line ends; the parts that often repeat together stand together. */
-export const requestLine = (request: NotedRequest, { at, lease }: Cursor): string =>
-  `c\t${request.at - at}\t${request.lease - lease}\t${LETTERS[request.kind]}\t${request.delayMs}\t${request.restMs}\t${request.rules}\t${request.address}\t${request.site}\t${request.url}${request.rule ? `\t${ruleText(request.rule)}` : ''}\n`;
+export const requestLine = (request: NotedRequest, { at, lease, entry }: Cursor): string =>
+  `c\t${request.at - at}\t${request.lease - lease}\t${LETTERS[request.kind]}\t${request.delayMs}\t${request.restMs}\t${request.rules}\t${request.address}\t${request.site}\t${request.url}${more(request, entry)}\n`;
+
+const more = ({ rule, entry = 0 }: NotedRequest, before: number): string => {
+  const ruled = rule ? ruleText(rule) : '';
+  return entry === before ? (rule ? `\t${ruled}` : '') : `\t${ruled}\t${entry}`;
+};
 
 export const ruleText = ({ delayMs, own, robotsIgnored }: NotedRule): string =>
   `${delayMs}${own ? 'o' : ''}${robotsIgnored ? 'i' : ''}`;
@@ -104,9 +115,10 @@ export const readRule = (text: string): NotedRule | null => {
   return delayMs === undefined ? null : { delayMs: Number(delayMs), own: own === 'o', robotsIgnored: ignored === 'i' };
 };
 
-export const afterRequest = (cursor: Cursor, { at, lease }: NotedRequest): void => {
+export const afterRequest = (cursor: Cursor, { at, lease, entry = 0 }: NotedRequest): void => {
   cursor.at = at;
   cursor.lease = lease;
+  cursor.entry = entry;
   cursor.number++;
 };
 
@@ -128,13 +140,15 @@ const WHOLE = /^-?\d{1,16}$/;
 const isWhole = (text: string | undefined): boolean => text !== undefined && WHOLE.test(text);
 
 const readRequest = (fields: readonly string[], cursor: Cursor): Note | null => {
-  const [, sinceMs, leases, letter, delayMs, restMs, rules, address, site, url, ruled] = fields;
-  const rule = ruled === undefined ? undefined : readRule(ruled);
+  const [, sinceMs, leases, letter, delayMs, restMs, rules, address, site, url, ruled, numbered] = fields;
+  const isUnruled = ruled === undefined || (ruled === '' && numbered !== undefined);
+  const rule = isUnruled ? undefined : readRule(ruled);
   const kind = KINDS[letter ?? ''];
   if (
     fields.length < 10 ||
-    fields.length > 11 ||
+    fields.length > 12 ||
     rule === null ||
+    (numbered !== undefined && !isWhole(numbered)) ||
     kind === undefined ||
     !isWhole(sinceMs) ||
     !isWhole(leases) ||
@@ -142,6 +156,7 @@ const readRequest = (fields: readonly string[], cursor: Cursor): Note | null => 
     !isWhole(restMs)
   )
     return null;
+  const entry = numbered === undefined ? cursor.entry : Number(numbered);
   const request: NotedRequest = {
     at: cursor.at + Number(sinceMs),
     lease: cursor.lease + Number(leases),
@@ -153,6 +168,7 @@ const readRequest = (fields: readonly string[], cursor: Cursor): Note | null => 
     site: site!,
     url: url!,
     ...(rule ? { rule } : {}),
+    ...(entry > 0 ? { entry } : {}),
   };
   const { number } = cursor;
   afterRequest(cursor, request);

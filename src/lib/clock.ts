@@ -17,6 +17,26 @@ export interface Anchor {
   readonly drift?: SharedArrayBuffer;
 }
 
+/** Milliseconds that only go forward, the same for all threads; they stand still while the machine sleeps. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** Milliseconds since the epoch by the machine's own clock, which a person may set. */
+export const wallMs = (): number => Date.now();
+
+/**
+ * Milliseconds that passed, also while the machine slept: of the two clocks the one that went further counts, each time
+ * that it is looked at. A person who sets the wall clock forward makes it run ahead, and nobody can set it back.
+ */
+export const createElapsed = (): (() => number) => {
+  let [monotonic, wall, passed] = [monotonicMs(), wallMs(), 0];
+  return () => {
+    const [monotonicNow, wallNow] = [monotonicMs(), wallMs()];
+    passed += Math.max(monotonicNow - monotonic, wallNow - wall);
+    [monotonic, wall] = [monotonicNow, wallNow];
+    return passed;
+  };
+};
+
 /** Anchored to the wall clock, but never before the last moment that a store recorded. */
 export const anchorNow = (notBeforeMs: number): Anchor => ({
   wallMs: Math.max(Date.now(), notBeforeMs),

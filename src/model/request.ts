@@ -30,6 +30,8 @@ export interface RequestContext {
   readonly redirected?: boolean;
   /** The rule in force, where one differs from the settings of the crawl. */
   readonly rule?: RequestRule;
+  /** The number of the last entry of the crawl's journal when the visit was claimed. */
+  readonly entry?: number | undefined;
 }
 
 /** How long a request took, phase by phase. Null for a phase that it did not have or did not complete. */

@@ -4,10 +4,17 @@ import { TEXT_KINDS } from './body-types.ts';
 import { SCOPE_KINDS } from './scope-kind.ts';
 import type { Settings } from './settings.ts';
 
+/**
+ * Whom a setting belongs to. `crawl`: the same for all who take part in it, and changed for all at once through its
+ * journal. `member`: each process has its own. `fixed`: chosen when the crawl begins.
+ */
+export type Whose = 'crawl' | 'member' | 'fixed';
+
 /** How a setting is written: in a flag, in the help, in the reference page. */
 export interface Spec {
   /** The name of the setting in a file, and of its flag without the dashes, if it has one. */
   readonly flag: string;
+  readonly whose: Whose;
   /** `sites` is given in a file or to the library, and has no flag. */
   readonly kind:
     | 'count'
@@ -32,6 +39,7 @@ export interface Spec {
 export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   email: {
     flag: 'email',
+    whose: 'crawl',
     kind: 'text',
     value: 'ADDRESS',
     fallback: '',
@@ -39,6 +47,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   userAgent: {
     flag: 'user-agent',
+    whose: 'crawl',
     kind: 'text',
     value: 'NAME',
     fallback: '',
@@ -46,6 +55,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   robotsToken: {
     flag: 'robots-token',
+    whose: 'crawl',
     kind: 'text',
     value: 'NAME',
     fallback: '',
@@ -53,6 +63,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   acceptLanguage: {
     flag: 'accept-language',
+    whose: 'crawl',
     kind: 'text',
     value: 'TEXT',
     fallback: '',
@@ -60,6 +71,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   headers: {
     flag: 'header',
+    whose: 'crawl',
     kind: 'texts',
     value: "'NAME: VALUE'",
     fallback: [],
@@ -67,6 +79,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   scope: {
     flag: 'scope',
+    whose: 'crawl',
     kind: 'choice',
     value: SCOPE_KINDS.join('|'),
     fallback: 'any',
@@ -75,6 +88,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   include: {
     flag: 'include',
+    whose: 'crawl',
     kind: 'texts',
     value: 'PATTERN',
     fallback: [],
@@ -82,6 +96,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   exclude: {
     flag: 'exclude',
+    whose: 'crawl',
     kind: 'texts',
     value: 'PATTERN',
     fallback: [],
@@ -89,6 +104,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   maxPages: {
     flag: 'max-pages',
+    whose: 'crawl',
     kind: 'count',
     value: 'N',
     fallback: null,
@@ -97,6 +113,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   maxDurationMs: {
     flag: 'max-duration',
+    whose: 'member',
     kind: 'duration',
     value: 'TIME',
     fallback: null,
@@ -105,6 +122,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   maxDepth: {
     flag: 'max-depth',
+    whose: 'crawl',
     kind: 'count',
     value: 'N',
     fallback: null,
@@ -113,6 +131,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   maxPagesPerSite: {
     flag: 'max-pages-per-site',
+    whose: 'crawl',
     kind: 'count',
     value: 'N',
     fallback: null,
@@ -121,6 +140,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   maxWaitingPerSite: {
     flag: 'max-waiting-per-site',
+    whose: 'crawl',
     kind: 'count',
     value: 'N',
     fallback: 100_000,
@@ -129,12 +149,14 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   sitemaps: {
     flag: 'sitemaps',
+    whose: 'crawl',
     kind: 'switch',
     fallback: false,
     says: 'also read sitemaps: of robots.txt, and of the seeds',
   },
   delayMs: {
     flag: 'delay',
+    whose: 'crawl',
     kind: 'duration',
     value: 'TIME',
     fallback: 5_000,
@@ -143,6 +165,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   troubleDelayMs: {
     flag: 'trouble-delay',
+    whose: 'crawl',
     kind: 'duration',
     value: 'TIME',
     fallback: 10_000,
@@ -151,6 +174,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   parkAfter: {
     flag: 'park-after',
+    whose: 'crawl',
     kind: 'count',
     value: 'N',
     fallback: 6,
@@ -159,6 +183,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   fetchers: {
     flag: 'fetchers',
+    whose: 'member',
     kind: 'count',
     value: 'N',
     fallback: null,
@@ -168,6 +193,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   parsers: {
     flag: 'parsers',
+    whose: 'member',
     kind: 'count',
     value: 'N',
     fallback: null,
@@ -177,6 +203,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   concurrency: {
     flag: 'concurrency',
+    whose: 'member',
     kind: 'count',
     value: 'N',
     fallback: 200,
@@ -186,6 +213,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   bodyBytesMax: {
     flag: 'body-max',
+    whose: 'crawl',
     kind: 'bytes',
     value: 'SIZE',
     fallback: 2 * 1024 ** 2,
@@ -195,6 +223,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   bodyMemoryBytes: {
     flag: 'body-memory',
+    whose: 'member',
     kind: 'bytes',
     value: 'SIZE',
     fallback: 256 * 1024 ** 2,
@@ -203,6 +232,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   timeoutMs: {
     flag: 'timeout',
+    whose: 'crawl',
     kind: 'duration',
     value: 'TIME',
     fallback: 30_000,
@@ -211,6 +241,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   connectTo: {
     flag: 'connect-to',
+    whose: 'member',
     kind: 'texts',
     value: 'HOST:PORT:ADDR:PORT',
     fallback: [],
@@ -218,6 +249,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   nameServers: {
     flag: 'name-server',
+    whose: 'member',
     kind: 'texts',
     value: 'ADDR[:PORT]',
     fallback: [],
@@ -225,6 +257,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   allowPrivateAddresses: {
     flag: 'allow-private-addresses',
+    whose: 'member',
     kind: 'networks',
     value: '[NETWORK,...]',
     fallback: false,
@@ -232,12 +265,14 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   verifyTls: {
     flag: 'verify-tls',
+    whose: 'crawl',
     kind: 'switch',
     fallback: false,
     says: 'refuse certificates that cannot be verified',
   },
   types: {
     flag: 'types',
+    whose: 'crawl',
     kind: 'types',
     value: 'NAME,...',
     fallback: TEXT_KINDS,
@@ -245,6 +280,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   keep: {
     flag: 'keep',
+    whose: 'crawl',
     kind: 'choice',
     value: 'all|text|none',
     fallback: 'all',
@@ -253,12 +289,14 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   keepLinks: {
     flag: 'keep-links',
+    whose: 'crawl',
     kind: 'switch',
     fallback: false,
     says: 'also archive the links of each page, for "export --links"',
   },
   ledger: {
     flag: 'ledger',
+    whose: 'crawl',
     kind: 'choice',
     value: 'on|off',
     fallback: 'on',
@@ -267,6 +305,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   metrics: {
     flag: 'metrics',
+    whose: 'member',
     kind: 'text',
     value: '[HOST:]PORT',
     fallback: '',
@@ -274,6 +313,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   logFile: {
     flag: 'log-file',
+    whose: 'member',
     kind: 'text',
     value: 'FILE',
     fallback: '',
@@ -281,6 +321,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   diskReserveBytes: {
     flag: 'disk-reserve',
+    whose: 'member',
     kind: 'bytes',
     value: 'SIZE',
     fallback: 2 * 1024 ** 3,
@@ -289,13 +330,23 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   store: {
     flag: 'store',
+    whose: 'fixed',
     kind: 'text',
     value: 'WHERE',
     fallback: 'sqlite',
     says: 'sqlite, redis://HOST or postgres://HOST/DB',
   },
+  storeCa: {
+    flag: 'store-ca',
+    whose: 'member',
+    kind: 'text',
+    value: 'FILE',
+    fallback: '',
+    says: 'certificates that the store with TLS is checked by, instead of those of the system',
+  },
   name: {
     flag: 'name',
+    whose: 'fixed',
     kind: 'text',
     value: 'NAME',
     fallback: '',
@@ -303,6 +354,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   frontier: {
     flag: 'frontier',
+    whose: 'fixed',
     kind: 'choice',
     value: 'store|files',
     fallback: 'store',
@@ -311,6 +363,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   hooks: {
     flag: 'hooks',
+    whose: 'member',
     kind: 'text',
     value: 'MODULE',
     fallback: '',
@@ -318,6 +371,7 @@ export const SETTINGS: { readonly [K in keyof Settings]: Spec } = {
   },
   sites: {
     flag: 'sites',
+    whose: 'crawl',
     kind: 'sites',
     fallback: [],
     says: 'rules per site: what differs for a domain or a host and all below it',
@@ -329,3 +383,6 @@ export const hasFlag = (name: SettingName): boolean => SETTINGS[name].kind !== '
 
 export type SettingName = keyof Settings;
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** Settings that are the same for all who take part in a crawl. */
+export const CRAWL_SETTINGS: readonly SettingName[] = SETTING_NAMES.filter((name) => SETTINGS[name].whose === 'crawl');

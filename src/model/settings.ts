@@ -95,6 +95,8 @@ export interface Settings {
   readonly hooks: string;
   /** Where links wait: `sqlite` (in the directory), `redis://HOST` or `postgres://HOST/DB`. Default `sqlite`. */
   readonly store: string;
+  /** File of certificates that a store with TLS is checked by. Default: those of the system. */
+  readonly storeCa: string;
   /** Name of the crawl in Redis or PostgreSQL. Default: that of its directory. */
   readonly name: string;
   /** Where the waiting links of a crawl in Redis lie: in it, or in files of this machine. Default `store`. */

@@ -31,4 +31,8 @@ export interface Visit {
   readonly pace: Pace;
   /** The rules of the link's own origin, fresh or stale; null when they were never fetched. */
   readonly robots: CarriedRobots | null;
+  /** The term in which the lease was given, where processes share the store (contract/journal.ts). */
+  readonly term?: number;
+  /** The number of the journal's last entry when the lease was given. */
+  readonly entry?: number;
 }

@@ -20,18 +20,22 @@ export interface Archived {
   readonly answerHead: string;
 }
 
-/** One part of what was archived of the page there; empty when it was not kept. */
-export const readArchived = (dir: string, place: WarcPlace, part: keyof Archived): string => {
-  const path = join(dir, FILES.warc, place.warc_file);
-  if (!existsSync(path))
+/** One part of what was archived of the page, in whichever directory that is; empty when it was not kept. */
+export const readArchived = (dirs: readonly string[], place: WarcPlace, part: keyof Archived): string => {
+  const path = archivePath(dirs, place.warc_file);
+  if (path === null)
     throw new UsageError(
-      `${place.warc_file} is not in "${dir}": it is in the directory of another process of this crawl, or was taken away`,
+      `${place.warc_file} is not in ${dirs.map((dir) => `"${dir}"`).join(', ')}: it is in the directory of another member of this crawl, or was taken away; give that one too`,
     );
   for (const { headers, block } of readRecords(path, place.warc_offset, place.warc_offset + place.warc_group_length)) {
     if (headers['warc-type'] === TYPES[part]) return READERS[part](block);
   }
   return '';
 };
+
+/** Where a file of the archive lies; null when it is in none of these directories. No two members have one name. */
+export const archivePath = (dirs: readonly string[], file: string): string | null =>
+  dirs.map((dir) => join(dir, FILES.warc, file)).find((path) => existsSync(path)) ?? null;
 
 const TYPES: Readonly<Record<keyof Archived, string>> = {
   text: 'conversion',

@@ -8,7 +8,7 @@ import type { PageRow } from '../model/page.ts';
 import { isInTrouble } from '../model/robots.ts';
 import { robotsDecision } from '../politeness/robots.ts';
 import { canonicalize, type Address } from '../url/canonical.ts';
-import { scopeName } from '../folder/scope-name.ts';
+import { scopeNameIn } from '../folder/scope-name.ts';
 import { originQueue, refusedQueue } from '../url/side-queue.ts';
 import { robotsIgnoredFor } from '../url/site-rules.ts';
 import { siteOf } from '../url/site.ts';
@@ -116,10 +116,11 @@ const viewOf = async (
   site: string,
 ): Promise<LinkView> => {
   const view = await crawl.link(url, site);
-  if (view.state !== 'unknown') return view;
-  for (const queue of [originQueue(site, origin), refusedQueue(site, scopeName(dir, settings))]) {
+  // A URL that is known and not in the queue of its site may be in another one, before another member has settled it.
+  if (view.page || view.open || view.state === 'leased') return view;
+  for (const queue of [originQueue(site, origin), refusedQueue(site, scopeNameIn(dir, settings))]) {
     const aside = await crawl.link(url, queue);
-    if (aside.state !== 'unknown') return aside;
+    if (aside.open) return aside;
   }
   return view;
 };
@@ -143,6 +144,7 @@ const reasonOf = async (
   const { page, open, site } = view;
   if (page) return page.outcome;
   if (view.state === 'leased') return 'under-visit';
+  if (view.state === 'settled') return 'settled-elsewhere';
   if (scope) return scope.refusal;
   if (!open || !site) return 'unknown';
   if (robots && !robots.allowed && !robots.stale) return tooLarge ? 'robots-too-large' : 'robots-denied';

@@ -1,6 +1,5 @@
 /** Everything that is known of the pages of a crawl, or of their links, in a format that other programs read. */
 
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LineSorter } from '../lib/sort-lines.ts';
 import { UsageError } from '../model/read-settings.ts';
@@ -12,13 +11,14 @@ import type { Out } from './export/out.ts';
 import { openParquet } from './export/parquet.ts';
 import { slicesOf, type Walk } from './export/slices.ts';
 import { csv, jsonLines, type TextFormat } from './export/text.ts';
-import { FILES, type Identity } from '../folder/folder.ts';
+import type { Identity } from '../folder/folder.ts';
 
 export const EXPORT_FORMATS = ['parquet', 'jsonl', 'csv', 'cdxj'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface ExportRequest extends Walk {
-  readonly dir: string;
+  /** The directories of the crawl that are at hand. */
+  readonly dirs: readonly string[];
   readonly identity: Identity;
   readonly format: ExportFormat;
   /** The links of the pages instead of the pages. */
@@ -31,7 +31,7 @@ export interface ExportRequest extends Walk {
 export interface Exported {
   /** Pages or links that were written. */
   readonly rows: number;
-  /** Pages whose records lie in the directory of another process of this crawl. */
+  /** Pages whose records lie in the directory of a member that is not at hand. */
   readonly elsewhere: number;
   /** Links that pages had over the ceiling of what is archived. */
   readonly cut: number;
@@ -39,18 +39,18 @@ export interface Exported {
 
 /** Throws a UsageError before it writes anything when there is nothing of this kind. */
 export const checkExport = ({
-  dir,
+  dirs,
   identity,
   format,
   links,
-}: Pick<ExportRequest, 'dir' | 'identity' | 'format' | 'links'>): void => {
+}: Pick<ExportRequest, 'dirs' | 'identity' | 'format' | 'links'>): void => {
   if (links && format === 'cdxj')
     throw new UsageError(
       '--format cdxj is an index of pages, not of links: leave --links away, or choose parquet, jsonl or csv',
     );
   if (links && !identity.linksKept)
     throw new UsageError(
-      `crawl "${dir}" kept no links of its pages: they are there for pages fetched with --keep-links, also from now on by "gossamer resume ${dir} --keep-links"`,
+      `crawl "${dirs[0]}" kept no links of its pages: they are there for pages fetched with --keep-links, also from now on by "gossamer resume ${dirs[0]} --keep-links"`,
     );
 };
 
@@ -106,7 +106,7 @@ const exportPages = async (request: ExportRequest, format: RowFormat): Promise<E
 
 const exportLinks = async (request: ExportRequest, format: RowFormat): Promise<Exported> => {
   const writer = await writerOf<LinkRow>(format, LINK_COLUMNS, request.out);
-  const records = new PageRecords(join(request.dir, FILES.warc));
+  const records = new PageRecords(request.dirs);
   let [rows, elsewhere, cut] = [0, 0, 0];
   try {
     for await (const pages of slicesOf(request)) {
@@ -133,8 +133,8 @@ const exportLinks = async (request: ExportRequest, format: RowFormat): Promise<E
  * (docs/decisions/exports.md).
  */
 const exportIndex = async (request: ExportRequest): Promise<Exported> => {
-  const { identity, dir, out, signal } = request;
-  const records = new PageRecords(join(dir, FILES.warc));
+  const { identity, dirs, out, signal } = request;
+  const records = new PageRecords(dirs);
   // Where every page has its response first, the rows tell all, and the archive is not read.
   const isMixed = identity.textOnly || identity.settings.keep === 'text';
   const sorter = new LineSorter({ dir: request.sortDir });

@@ -12,7 +12,7 @@ import { siteOf } from '../url/site.ts';
 import type { OnPage } from './handled-page.ts';
 import { createPageCalls } from './page-calls.ts';
 import { toCrawledPage, type CrawledPage } from './pages.ts';
-import { openToRead } from './read.ts';
+import { openToRead } from '../folder/read.ts';
 
 /** What the mark of handlers is called: rows are counted by each member where it has rows of its own. */
 const markOf = ({ member }: Identity): string => (member === undefined ? 'handled' : `handled:${member}`);

@@ -33,7 +33,7 @@ export type CrawledPage = Omit<Page, 'extracted'> &
   };
 
 export const toCrawledPage = (dir: string, page: PageRow): CrawledPage => {
-  const archived = (part: keyof Archived): string => (isArchived(page) ? readArchived(dir, page, part) : '');
+  const archived = (part: keyof Archived): string => (isArchived(page) ? readArchived([dir], page, part) : '');
   let select: Promise<Select> | null = null; // the page is read into a tree once
   return {
     ...page,

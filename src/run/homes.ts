@@ -22,6 +22,8 @@ const AGAIN_MS = 500;
 
 export interface HomeKeeper {
   readonly shared: SharedHomes;
+  /** Homes of this member's seeds that no other could know of before. */
+  readonly news: number;
   /** A seed has moved: resolves when all who open the crawl later will know. Does nothing where `from` is no home. */
   move(from: string, to: string): Promise<void>;
   /** Adds the homes of more seeds; resolves as `move` does. */
@@ -90,8 +92,9 @@ export const openHomeKeeper = async ({ dir, settings, store }: KeeperOptions): P
   };
 
   await inTurn(read);
+  let missing: readonly string[] | null = null;
   if (othersTakePart) {
-    const missing = await inTurn((stored) => unknownToOthers(stored, own, settings));
+    missing = await inTurn((stored) => unknownToOthers(stored, own, settings));
     for (let at = 0; at < (missing?.length ?? 0); at += NOTE_KEYS_MAX)
       await inTurn((stored) => write(stored, missing!.slice(at, at + NOTE_KEYS_MAX)));
   }
@@ -99,6 +102,7 @@ export const openHomeKeeper = async ({ dir, settings, store }: KeeperOptions): P
     get shared() {
       return homes.shared;
     },
+    news: missing?.length ?? 0,
     move: async (from, to) => {
       const [was, is] = [canonicalize(from), canonicalize(to)];
       const kind = typeof was === 'object' ? homes.kindAt(was) : null;

@@ -14,6 +14,7 @@ import { sumOf, totalsOf, type Totals } from '../observe/metrics/totals.ts';
 import { writeMetrics } from '../observe/metrics/text.ts';
 import type { Snapshot } from '../observe/snapshot.ts';
 import { isShared, kindOf } from '../store/address.ts';
+import type { StorePlace } from '../store/options.ts';
 import { openVitals } from '../threads/vitals.ts';
 import { diskFreeBytes } from '../folder/ceilings.ts';
 
@@ -26,8 +27,8 @@ export interface Metrics {
 export interface MetricsParts {
   readonly board: Board;
   readonly dir: string;
-  /** The address of the crawl's store. */
-  readonly store: string;
+  /** Where the crawl is, what it is called there, and which member this process is. */
+  readonly store: Pick<StorePlace, 'url' | 'crawl' | 'member'>;
   readonly snapshot: () => Snapshot;
 }
 
@@ -41,14 +42,14 @@ const STORE_FILES = ['crawl.db', 'pages.db', 'frontier/'];
 const isOfThis = (url: string, { store, verb }: LabelValues): boolean =>
   store === undefined || (store === kindOf(url) && (verb !== 'commit' || !isShared(url)));
 
-export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metrics => {
+export const openMetrics = ({ board, dir, store: { url, crawl, member }, snapshot }: MetricsParts): Metrics => {
   const startedAt = (performance.timeOrigin + performance.now()) / 1_000;
   const vitals = openVitals(board.cellsOf('main', 'main'));
   const pages = openRates(() =>
     totalsOf(board, 'pages_total', ({ labels }) => Object.hasOwn(ANSWERED_OUTCOMES, labels.outcome!)),
   );
   const parsed = openRates(() => totalsOf(board, 'parsed_total'));
-  const descriptors = descriptorLook(board, dir, store);
+  const descriptors = descriptorLook(board, dir, url);
   const asked = (): Asked => {
     const { census, phase, restarts, memoryBytes } = snapshot();
     const { user, system } = process.cpuUsage();
@@ -70,8 +71,9 @@ export const openMetrics = ({ board, dir, store, snapshot }: MetricsParts): Metr
       vitals.look();
       return writeMetrics(
         combineAll(board.threads(), asked()).map(
-          ([name, series]) => [name, series.filter(({ labels }) => isOfThis(store, labels))] as const,
+          ([name, series]) => [name, series.filter(({ labels }) => isOfThis(url, labels))] as const,
         ),
+        { crawl, member },
       );
     },
     close: () => {

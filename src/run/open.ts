@@ -1,25 +1,22 @@
 /** Makes a crawl's directory, or opens it again; everything is checked before anything is changed. */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { readConnectTo } from '../fetch/connect-to.ts';
-import { isNameServer } from '../fetch/lookup.ts';
 import { writeBytes } from '../lib/units.ts';
 import { completeSettings, renamed, UsageError } from '../model/read-settings.ts';
+import { beginning, changeTo, ofCrawl, type CrawlChange, type InForce } from '../model/crawl-change.ts';
 import type { OldSettings } from '../model/old-settings.ts';
+import { hasFlag, SETTINGS, type SettingName } from '../model/setting-table.ts';
 import type { FrontierPlace, Settings } from '../model/settings.ts';
 import type { SecretHeaders } from '../model/credentials.ts';
-import { firstNotText } from '../model/body-types.ts';
 import { checkListen } from '../observe/metrics/serve.ts';
-import { isShared, takesFrontierFiles } from '../store/address.ts';
+import { isShared } from '../store/address.ts';
 import { hasStore } from '../store/files.ts';
 import type { StorePlace } from '../store/options.ts';
-import { readPattern } from '../url/link-patterns.ts';
 import { SHARDS } from '../url/shard.ts';
-import { canonicalRules } from '../url/site-rules.ts';
-import { checkDescriptors, DiskError, diskFreeBytes } from '../folder/ceilings.ts';
+import { DiskError, diskFreeBytes } from '../folder/ceilings.ts';
 import {
   checkFixed,
   checkNewFolder,
@@ -30,16 +27,23 @@ import {
   writeIdentity,
   type Identity,
 } from '../folder/folder.ts';
-import { checkHooks } from '../hooks/check.ts';
 import { checkLogFile } from '../folder/log-path.ts';
 import { lockCrawl, type Lock } from '../folder/lock.ts';
 import { checkOwner } from '../folder/owner.ts';
-import { checkUserAgent } from './user-agent.ts';
+import { checked } from './check-settings.ts';
 import { isWider } from './wider.ts';
 import { finishMove } from '../folder/finish-move.ts';
-import { announce, checkNameIsFree, identityIn, takeScope } from '../folder/notes.ts';
-import { crawlNameOf, knownStore, newStore, storePlace } from '../folder/store-place.ts';
-import { checkSeedFiles, readExcludeFile, takeSeeds, writeExcluded, type SeedSource } from '../folder/seeds.ts';
+import { announce, checkNameIsFree, identityIn, takeScope, type Announced } from '../folder/notes.ts';
+import { inForceIn, keepCopy, newEntry, noteSeeds, whoWeAre } from '../folder/in-force.ts';
+import { checkStoreCa, crawlNameOf, knownStore, newStore, storePlace } from '../folder/store-place.ts';
+import {
+  checkSeedFiles,
+  excludedNames,
+  readExcludeFile,
+  takeSeeds,
+  writeExcluded,
+  type SeedSource,
+} from '../folder/seeds.ts';
 
 export interface CrawlRequest {
   readonly dir: string;
@@ -60,45 +64,9 @@ export interface OpenCrawl {
   readonly lock: Lock;
   /** In memory alone. */
   readonly credentials: SecretHeaders | null;
+  /** What the run writes to the journal before it begins; null when nothing differs from what is in force. */
+  readonly change: CrawlChange | null;
 }
-
-/** The settings as they are kept: what a person wrote for their own folder holds in every other. */
-const checked = async (settings: Settings): Promise<Settings> => {
-  for (const text of settings.connectTo) {
-    if (!readConnectTo(text))
-      throw new UsageError(
-        `--connect-to "${text}" is not understood: write HOST:PORT:ADDR:PORT, such as *:80:127.0.0.1:8080`,
-      );
-  }
-  for (const flag of ['include', 'exclude'] as const) {
-    for (const text of settings[flag]) {
-      const read = readPattern(text);
-      if ('why' in read) throw new UsageError(`--${flag} "${text}" ${read.why}`);
-    }
-  }
-  for (const text of settings.nameServers) {
-    if (!isNameServer(text))
-      throw new UsageError(
-        `--name-server "${text}" is not understood: write the address of one, such as 127.0.0.1 or [::1]:5353`,
-      );
-  }
-  if (settings.frontier === 'files' && !takesFrontierFiles(settings.store))
-    throw new UsageError('--frontier files is for a crawl in Redis: give its address by --store, or omit it');
-  if (settings.keepLinks && settings.keep === 'none')
-    throw new UsageError(
-      '--keep-links puts the links of pages into the archive, and --keep none has none: choose --keep text or --keep all, or omit it',
-    );
-  checkUserAgent(settings);
-  const unkept = settings.keep === 'all' ? null : firstNotText(settings.types);
-  if (unkept !== null)
-    throw new UsageError(
-      `--types ${unkept} asks for bodies that are not text, and --keep ${settings.keep} archives none of them: choose --keep all, or omit ${unkept}`,
-    );
-  checkDescriptors(settings);
-  const sites = canonicalRules(settings.sites);
-  if ('why' in sites) throw new UsageError(`sites ${sites.why}`);
-  return { ...settings, sites, logFile: checkLogFile(settings.logFile), hooks: await checkHooks(settings.hooks) };
-};
 
 const checkDisk = (dir: string, { diskReserveBytes }: Settings): void => {
   const free = diskFreeBytes(existing(dir));
@@ -121,21 +89,22 @@ export const createCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
     ),
   );
   checkNewFolder(dir);
-  const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
+  const excluded = request.excludeFile === null ? [] : readExcludeFile(request.excludeFile);
   checkSeedFiles(request.seeds);
   checkDisk(dir, settings);
-  if (isShared(url)) await checkNameIsFree({ ...newPlace(dir, url, settings.name), say });
+  if (isShared(url)) await checkNameIsFree({ ...newPlace(dir, settings), say });
   await checkListen(settings.metrics);
   const unmake = makeCrawlFolder(dir);
   const lock = lockCrawl(dir);
   try {
     checkNewFolder(dir); // another process may have been quicker
     await takeSeeds({ dir, source: request.seeds, where: 'anew', say });
-    if (excluded !== null) writeExcluded(dir, excluded);
-    const identity = marked(dir, writeIdentity(dir, settings), credentials); // last: from here on it is a crawl
+    writeExcluded(dir, excluded);
+    // Last: from here on it is a crawl.
+    const identity = marked(dir, noteSeeds(dir, writeIdentity(dir, settings)), credentials);
     const store = storePlace(dir, identity, url);
-    if (isShared(url)) await announce({ ...store, say }, identity, dir);
-    return { dir, lock, identity, store, credentials };
+    if (isShared(url)) await announce({ ...store, say }, announced(dir, identity, excluded));
+    return { dir, lock, identity, store, credentials, change: null };
   } catch (error) {
     unmake(); // with the lock: nobody else has anything in it yet
     lock.release();
@@ -152,27 +121,31 @@ export const reopenCrawl = async (request: CrawlRequest): Promise<OpenCrawl> => 
   const url = knownStore(former.settings.store, request.settings.store);
   checkName(former, request.settings.name);
   checkFrontier(former, request.settings.frontier);
-  const settings = await checked(
-    completeSettings({ ...former.settings, ...renamed(request.settings), store: url }, availableParallelism()),
-  );
+  const given = renamed(request.settings);
   const excluded = request.excludeFile === null ? null : readExcludeFile(request.excludeFile);
   const more = seeds.files.length > 0 || seeds.urls.length > 0;
   checkSeedFiles(seeds);
   checkStore(dir, url);
-  checkDisk(dir, settings);
+  // What is this member's own is known before the store is looked at, which leaves traces in the directory.
+  const own = completeSettings({ ...former.settings, ...given }, availableParallelism());
+  checkLogFile(own.logFile);
+  checkDisk(dir, own);
+  const { inForce, settings: standing } = await standingOf(dir, former, { url, say: request.say });
+  const settings = await checked(completeSettings({ ...standing, ...given, store: url }, availableParallelism()));
   const lock = lockCrawl(dir);
   try {
     await checkListen(settings.metrics); // with the lock: the port of a crawl that runs is taken by itself
     // First: where there is no good one nothing is changed.
     if (more) await takeSeeds({ dir, source: seeds, where: 'behind', say: request.say });
-    const isWide = isWider(former.settings, settings) || isLess(dir, excluded) || (more && hasHomes(settings));
-    if (excluded !== null) writeExcluded(dir, excluded);
+    const names = excluded ?? (inForce.number === 0 ? excludedNames(dir) : inForce.excluded);
+    const isWide = isWider(former.settings, settings) || isLess(dir, names) || (more && hasHomes(settings));
     const known = isWide ? { ...former, widened: true as const } : former;
     const identity = marked(dir, writeIdentity(dir, settings, known), credentials);
     tellMissing(identity, credentials, request.say);
     const store = storePlace(dir, identity, url);
-    if (isShared(url)) await announce({ ...store, say: request.say }, identity, dir);
-    return { dir, lock, identity, store, credentials };
+    if (isShared(url)) await announce({ ...store, say: request.say }, announced(dir, identity, names));
+    const change = changeTo(inForce, { settings: picked(settings, given), excluded }, whoWeAre());
+    return { dir, lock, identity, store, credentials, change };
   } catch (error) {
     lock.release();
     throw error;
@@ -190,14 +163,33 @@ const tellMissing = ({ credentialed }: Identity, credentials: SecretHeaders | nu
   );
 };
 
-/** Whether the exclude file that is given lacks a name of the one that is there. */
-const isLess = (dir: string, excluded: string | null): boolean => {
-  const path = join(dir, FILES.excluded);
-  if (excluded === null || !existsSync(path)) return false;
-  const kept = new Set(excluded.split('\n'));
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .some((name) => !kept.has(name));
+/** The settings of a member of a crawl: its own from its directory, those of the crawl from the journal. */
+const standingOf = async (
+  dir: string,
+  identity: Identity,
+  { url, say }: { readonly url: string; readonly say: CrawlRequest['say'] },
+): Promise<{ inForce: InForce; settings: Settings }> => {
+  const inForce = await inForceIn({ ...storePlace(dir, identity, url), say });
+  return { inForce, settings: { ...identity.settings, ...inForce.settings } };
+};
+
+/** These settings, as far as they were given. */
+const picked = (settings: Settings, given: Readonly<Partial<Settings>>): Partial<Settings> =>
+  Object.fromEntries(
+    Object.entries(settings).filter(([name]) => given[name as keyof Settings] !== undefined),
+  ) as Partial<Settings>;
+
+/** The id of the first entry is that of the crawl: it is written once, whoever tries. */
+const announced = (dir: string, identity: Identity, excluded: readonly string[]): Announced => ({
+  dir,
+  identity,
+  first: newEntry(beginning(identity.settings, excluded, whoWeAre()), identity.id),
+});
+
+/** Whether the list lacks a name of the one that is there. */
+const isLess = (dir: string, names: readonly string[]): boolean => {
+  const kept = new Set(names);
+  return excludedNames(dir).some((name) => !kept.has(name));
 };
 
 /** Where more seeds mean that more links are wanted. */
@@ -234,7 +226,8 @@ export const joinCrawl = async ({ dir, settings: given, credentials = null, say 
   if (!isShared(url))
     throw new UsageError('only a crawl in Redis or PostgreSQL can be joined: give its address by --store');
   checkNewFolder(dir);
-  const place = { ...newPlace(dir, url, crawlNameOf(given.name ?? '', dir)), say };
+  const storeCa = checkStoreCa(given.storeCa ?? '', url);
+  const place = { ...newPlace(dir, { store: url, storeCa, name: crawlNameOf(given.name ?? '', dir) }), say };
   const crawl = await identityIn(place);
   checkFixed(dir, crawl);
   if (crawl.settings.frontier === 'files')
@@ -243,14 +236,15 @@ export const joinCrawl = async ({ dir, settings: given, credentials = null, say 
     );
   checkFrontier(crawl, given.frontier);
   checkOwnHooks(crawl, given.hooks);
-  // This machine may be another; where it is the same, two processes neither share a log nor a port.
-  const own = { fetchers: undefined, parsers: undefined, hooks: undefined, logFile: undefined, metrics: undefined };
-  const settings = await checked(
-    completeSettings(
-      { ...defined({ ...crawl.settings, ...own }), ...given, store: url, name: place.crawl },
-      availableParallelism(),
-    ),
+  const inForce = await inForceIn(place);
+  const standing = completeSettings(
+    { ...defined({ ...crawl.settings, ...NOT_HANDED_ON }), ...inForce.settings, store: url, name: place.crawl },
+    availableParallelism(),
   );
+  const settings = await checked(
+    completeSettings({ ...standing, ...given, store: url, name: place.crawl }, availableParallelism()),
+  );
+  refuseChanges(standing, picked(settings, given));
   checkDisk(dir, settings);
   await checkListen(settings.metrics);
   makeCrawlFolder(dir);
@@ -258,13 +252,39 @@ export const joinCrawl = async ({ dir, settings: given, credentials = null, say 
   try {
     checkNewFolder(dir);
     await takeScope(place, dir);
-    const identity = marked(dir, writeIdentity(dir, settings, { ...crawl, member: randomUUID() }), credentials);
+    writeIdentity(dir, settings, { ...crawl, member: randomUUID() });
+    const identity = marked(dir, noteSeeds(dir, keepCopy(dir, inForce, settings)), credentials);
     tellMissing(identity, credentials, say);
-    return { dir, lock, identity, store: storePlace(dir, identity, url), credentials };
+    return { dir, lock, identity, store: storePlace(dir, identity, url), credentials, change: null };
   } catch (error) {
     lock.release();
     throw error;
   }
+};
+
+/**
+ * What a new member has for itself, whatever the first one has. This machine may be another; where it is the same, two
+ * processes neither share a log nor a port.
+ */
+const NOT_HANDED_ON: { readonly [K in keyof Settings]?: undefined } = {
+  fetchers: undefined,
+  parsers: undefined,
+  hooks: undefined,
+  logFile: undefined,
+  metrics: undefined,
+  maxDurationMs: undefined,
+  storeCa: undefined,
+};
+
+/** Throws a UsageError when a setting of the crawl would be another: who joins does not change it for the others. */
+const refuseChanges = (standing: Settings, given: Readonly<Partial<Settings>>): void => {
+  const [name] = Object.keys(ofCrawl(given, (one, value) => JSON.stringify(standing[one]) !== JSON.stringify(value)));
+  if (name === undefined) return;
+  const { flag } = SETTINGS[name as SettingName];
+  throw new UsageError(
+    `${hasFlag(name as SettingName) ? '--' : ''}${flag} belongs to the whole crawl, not to one member of it: join without it, then change it for all ` +
+      'members by "gossamer set" or "gossamer resume"',
+  );
 };
 
 /**
@@ -281,9 +301,10 @@ const checkOwnHooks = ({ settings }: Omit<Identity, 'member'>, given: string | u
 };
 
 /** A crawl that is only known by its name yet. */
-const newPlace = (dir: string, url: string, crawl: string): StorePlace => ({
-  url,
-  crawl,
+const newPlace = (dir: string, { store, storeCa, name }: Pick<Settings, 'store' | 'storeCa' | 'name'>): StorePlace => ({
+  url: store,
+  ca: storeCa,
+  crawl: name,
   member: '',
   shards: SHARDS,
   frontier: 'store',

@@ -14,7 +14,7 @@ import type { Store } from '../contract/store.ts';
 import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { FILES, keepIdentity, readIdentity } from '../folder/folder.ts';
 import { homesNow } from '../folder/home-notes.ts';
-import { scopeName } from '../folder/scope-name.ts';
+import { scopeNameIn } from '../folder/scope-name.ts';
 import { excludedSites } from '../folder/seeds.ts';
 import { createClock, anchorNow } from '../lib/clock.ts';
 import { plural, writeCount } from '../lib/units.ts';
@@ -78,27 +78,103 @@ export const rereadIfDue = async (
   return figures;
 };
 
-const reread = async (parts: RereadParts, onProgress: (rereading: Rereading) => void): Promise<Reread> => {
-  const { dir, member, settings, store, crawl, stop, log } = parts;
-  const mark = `reread:${scopeName(dir, settings)}${member === undefined ? '' : `:${member}`}`;
+/**
+ * The store went back in time while this member was not there, and may have forgotten links of pages that it settled
+ * since that moment: they are read again. True when all of them were.
+ */
+export const rereadForgotten = async (
+  { place, since, ...parts }: Omit<RereadParts, 'crawl'> & { readonly place: StorePlace; readonly since: number },
+  onProgress: (rereading: Rereading | null) => void,
+): Promise<boolean> => {
+  const { settings, log } = parts;
+  if (settings.hooks !== '') {
+    log(
+      'warn',
+      'the store forgot links in a failover, but archived pages are not read again in a crawl with --hooks: some links may be lost until another page brings them',
+    );
+    return true;
+  }
+  const isDone = await lookBeside({ store: place, log }, (crawl) =>
+    readAgainSince({ ...parts, crawl }, since, onProgress),
+  );
+  onProgress(null);
+  return isDone ?? false;
+};
+
+/** Pages are settled some time after their request was sent, and not in the order of that: so much earlier ones too. */
+const SETTLED_WITHIN_MS = 600_000;
+
+const readAgainSince = async (
+  parts: RereadParts,
+  since: number,
+  onProgress: (rereading: Rereading) => void,
+): Promise<boolean> => {
+  const { crawl, log } = parts;
   const { end } = await crawl.pagesAfter(0, { limit: 0 });
-  const router = await openRouter(parts);
+  const first = await rowBefore(crawl, since - SETTLED_WITHIN_MS, end);
   const figures: Reread = { read: 0, found: 0, elsewhere: 0, unkept: 0 };
-  for (let row = (await store.census()).marks[mark] ?? 0; row < end; ) {
-    onProgress({ done: row, total: end });
+  for await (const row of readRows(parts, { from: first, end, figures }))
+    onProgress({ done: row - first, total: end - first });
+  if (parts.stop.aborted) return false;
+  const { read, found } = figures;
+  log('info', `the store went back in time: ${plural(read, 'page')} read again, ${plural(found, 'link')} found again`, {
+    read,
+    found,
+  });
+  return true;
+};
+
+/** A row after which all pages are that were requested since that moment, found by halving. */
+const rowBefore = async (crawl: StoredCrawl, since: number, end: number): Promise<number> => {
+  let [before, after] = [0, end];
+  while (after - before > ROWS_AT_ONCE) {
+    const middle = Math.floor((before + after) / 2);
+    const [page] = (await crawl.pagesAfter(middle, { limit: 1 })).pages;
+    if (!page || page.time >= since) after = middle;
+    else before = middle;
+  }
+  return before;
+};
+
+/**
+ * Admits the links of the pages in these rows. Gives the row that it has come to, after some of them and at the end;
+ * ends early when it is stopped.
+ */
+async function* readRows(
+  parts: RereadParts,
+  { from, end, figures }: { readonly from: number; readonly end: number; readonly figures: Reread },
+): AsyncGenerator<number, void, undefined> {
+  const { settings, store, crawl, stop } = parts;
+  const router = await openRouter(parts);
+  for (let row = from; row < end; yield row) {
     const slice = await crawl.pagesAfter(row, { limit: ROWS_AT_ONCE });
     for (const page of slice.pages) {
-      if (stop.aborted) return figures;
+      if (stop.aborted) return;
       const links = await linksOf(parts, { router, page, figures });
       if (links.length > 0) figures.found += (await store.admit(links, settings.maxWaitingPerSite)).admitted;
       await new Promise((resolve) => setImmediate(resolve)); // a page takes milliseconds, and others wait
     }
     row = slice.row;
-    await store.steer([{ kind: 'mark', name: mark, value: row }]);
   }
+}
+
+const reread = async (parts: RereadParts, onProgress: (rereading: Rereading) => void): Promise<Reread> => {
+  const { dir, member, settings, store, crawl, stop, log } = parts;
+  const scope = scopeNameIn(dir, settings);
+  const mark = `reread:${scope}${member === undefined ? '' : `:${member}`}`;
+  const { end } = await crawl.pagesAfter(0, { limit: 0 });
+  const figures: Reread = { read: 0, found: 0, elsewhere: 0, unkept: 0 };
+  const from = (await store.census()).marks[mark] ?? 0;
+  onProgress({ done: from, total: end });
+  for await (const row of readRows(parts, { from, end, figures })) {
+    await store.steer([{ kind: 'mark', name: mark, value: row }]);
+    onProgress({ done: row, total: end });
+  }
+  if (stop.aborted) return figures;
   onProgress({ done: end, total: end });
   const { widened: _, ...identity } = readIdentity(dir);
-  keepIdentity(dir, identity);
+  // Where the scope has changed meanwhile, they are read once more.
+  if (scopeNameIn(dir, identity.settings) === scope) keepIdentity(dir, identity);
   tell(log, figures);
   return figures;
 };
@@ -106,7 +182,7 @@ const reread = async (parts: RereadParts, onProgress: (rereading: Rereading) => 
 const openRouter = async ({ dir, settings, crawl }: RereadParts): Promise<Router> => {
   const homes = await homesNow(dir, settings, crawl);
   const scope = scopeOf(settings, homes && (() => homes), excludedSites(dir));
-  const recent = { has: () => false, note: () => {} };
+  const recent = { has: () => false };
   return createRouter({ clock: createClock(anchorNow(0)), scope, recent, accept: null });
 };
 

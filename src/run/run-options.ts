@@ -2,6 +2,7 @@
 
 import type { SettledWork } from '../contract/settled-work.ts';
 import type { Admitted } from '../contract/store.ts';
+import type { CrawlChange } from '../model/crawl-change.ts';
 import type { SecretHeaders } from '../model/credentials.ts';
 import type { Link } from '../model/link.ts';
 import type { Settings } from '../model/settings.ts';
@@ -18,6 +19,8 @@ export interface RunOptions {
   /** Set for one that joined a crawl. */
   readonly member?: string | undefined;
   readonly log: Log;
+  /** What is written to the journal of the crawl before the run begins. */
+  readonly change?: CrawlChange | null;
   readonly retryParked?: boolean;
   /** What to log in with; in memory alone. */
   readonly credentials?: SecretHeaders | null;

@@ -19,15 +19,18 @@ import { toFault, type Fault } from '../threads/fault.ts';
 import { startSupervisor, type Supervisor } from '../threads/supervisor.ts';
 import { visitRequestsMsMax } from '../threads/visit-times.ts';
 import { diskFreeBytes } from '../folder/ceilings.ts';
+import { isShared } from '../store/address.ts';
 import { createAdmissions } from './admissions.ts';
 import { answeredBefore } from './answered-before.ts';
 import { lookBeside } from './look-beside.ts';
-import { rereadIfDue, type Reread, type Rereading } from './reread.ts';
-import { scopeName } from '../folder/scope-name.ts';
+import { openLive, type Live } from './live.ts';
+import { serveControl } from './control.ts';
+import { setLive } from './set.ts';
+import { openScopeKeeper, type ScopeKeeper } from './scope-keeper.ts';
+import type { Settings } from '../model/settings.ts';
 import { openMetrics, type Metrics } from './metrics.ts';
-import { excludedSites, loadSeeds } from '../folder/seeds.ts';
+import { loadSeeds } from '../folder/seeds.ts';
 import { addMore } from './add-more.ts';
-import { openHomeKeeper, type HomeKeeper } from './homes.ts';
 import { parkedSeeds, type ParkedSeeds } from './parked-seeds.ts';
 import { createSpeed, type Speed } from './speed.ts';
 import type { Run, RunOptions } from './run-options.ts';
@@ -37,6 +40,8 @@ import { VERSION } from '../folder/version.ts';
 
 /** How often the state of the crawl is looked at. */
 const LOOK_MS = 250;
+/** A census of a store that others share costs its server something: it is asked for less often, but near the end. */
+const SHARED_LOOK_MS = 2_000;
 /** What visits under way get to end when --max-duration is over; then they are cut off, and their links wait again. */
 const OVERTIME_MS = 500;
 
@@ -76,10 +81,9 @@ class CrawlRun {
   #diskFreeBytes: number | null = null;
   #crawlingSince = this.#startedAt;
   #packing: Promise<void> = Promise.resolve();
-  #homes: HomeKeeper | null = null;
-  #rereading: Rereading | null = null;
-  #reread: Reread | null = null;
-  readonly #scopeName: string;
+  #live: Live | null = null;
+  #scope: ScopeKeeper | null = null;
+  #endControl: (() => Promise<void>) | null = null;
   /** Not 0 while the work on settled pages lags: fetch threads then claim nothing. */
   readonly #held = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   /** The rest of the work on settled pages is left to the next run. */
@@ -89,18 +93,22 @@ class CrawlRun {
 
   constructor(options: RunOptions) {
     this.#options = options;
-    this.#scopeName = scopeName(options.dir, options.settings);
     this.#speed = createSpeed(this.#board, options.settings);
     this.#metrics = openMetrics({
       board: this.#board,
       dir: options.dir,
-      store: options.store.url,
+      store: options.store,
       snapshot: () => this.snapshot(),
     });
   }
 
   metrics(): string {
     return this.#metrics.text();
+  }
+
+  /** As they are by now. */
+  get #settings(): Settings {
+    return this.#live?.now().settings ?? this.#options.settings;
   }
 
   /**
@@ -119,13 +127,17 @@ class CrawlRun {
   }
 
   admit(links: () => readonly Link[]): Promise<Admitted> {
-    const { maxWaitingPerSite } = this.#options.settings;
+    const { maxWaitingPerSite } = this.#settings;
     return this.#admissions.note(this.#loaded.promise.then((store) => store.admit(links(), maxWaitingPerSite)));
   }
 
   add(seeds: readonly string[]): Promise<Admitted> {
-    const parts = { ...this.#options, homes: this.#homes, tellHomes: () => this.#supervisor!.tellHomes() };
-    return this.#admissions.note(this.#loaded.promise.then((store) => addMore({ ...parts, store }, seeds)));
+    const parts = { dir: this.#options.dir, tellHomes: () => this.#supervisor!.tellHomes() };
+    return this.#admissions.note(
+      this.#loaded.promise.then((store) =>
+        addMore({ ...parts, store, settings: this.#settings, homes: this.#scope!.homes() }, seeds),
+      ),
+    );
   }
 
   async run(): Promise<RunEnd> {
@@ -139,7 +151,7 @@ class CrawlRun {
     this.#loaded.reject(new Error('the crawl ended before it began'));
     await this.#close();
     await this.#packing;
-    await this.#homes?.close();
+    await this.#scope?.close();
     await this.#served?.close();
     this.#metrics.close();
     this.#phase = 'ended';
@@ -153,7 +165,7 @@ class CrawlRun {
       snapshot,
       archive: this.#census?.archive ?? null,
       parkedSeeds: parked,
-      reread: this.#reread,
+      reread: this.#scope?.done() ?? null,
     };
   }
 
@@ -202,12 +214,19 @@ class CrawlRun {
       log,
       board: this.#board,
       onFault: (fault) => this.#fail(fault),
+      onEntry: (number) => void this.#live?.heard(number).catch(() => {}), // a store that fails ends the run
       ...(this.#options.entries ? { entries: this.#options.entries } : {}),
     });
-    const { store } = this.#supervisor;
+    const { store, beat } = this.#supervisor;
+    const follows = { beat, journal: store.journal, steer: store.steer };
+    this.#live = await openLive(
+      { ...this.#options, store: follows, onChange: async (...change) => this.#scope?.changed(...change) },
+      this.#options.change ?? null,
+    );
+    const { settings: standing, scopeName } = this.#live.now();
     await store.steer([
-      { kind: 'release-held', sitePagesMax: sitePagesMaxOf(settings) },
-      { kind: 'release-refused', scope: this.#scopeName },
+      { kind: 'release-held', sitePagesMax: sitePagesMaxOf(standing) },
+      { kind: 'release-refused', scope: scopeName },
       ...(this.#options.retryParked ? [{ kind: 'retry-parked' } as const] : []),
     ]);
     this.#census = await store.census();
@@ -222,34 +241,43 @@ class CrawlRun {
       dir,
       member: this.#options.member,
       store: supervisor.store,
+      again: supervisor.forgotSince !== null,
       stop: this.#ending.signal,
       onProgress: (loaded) => (this.#seedsLoaded = loaded),
     });
     if (this.#ending.signal.aborted) return;
-    this.#homes = await openHomeKeeper(this.#options);
+    const live = this.#live!;
+    this.#scope = await openScopeKeeper({
+      ...this.#options,
+      store: supervisor.store,
+      place: this.#options.store,
+      stop: this.#ending.signal,
+      admissions: this.#admissions,
+      now: live.now,
+      write: live.write,
+      tell: supervisor.change,
+      forgot: supervisor,
+    });
+    await this.#scope.begin();
+    supervisor.change(this.#scope.plan());
     this.#loaded.resolve(supervisor.store);
-    const excluded = excludedSites(dir);
     // Looked for before this run has files of its own there.
     this.#packing = packAll(leftoversIn(join(dir, LEDGER_DIR)), this.#ending.signal);
     this.#phase = 'crawling';
     this.#crawlingSince = performance.now();
     const answered = (this.#hasPages && (await lookBeside(this.#options, answeredBefore))) || [];
     supervisor.startCrawling({
-      homes: this.#homes,
-      excluded: excluded?.shared ?? null,
-      scopeName: this.#scopeName,
+      ...this.#scope.plan(),
       answered,
       credentials: this.#options.credentials ?? null,
       held: this.#held,
     });
-    const rereading = {
+    this.#scope.reread();
+    this.#endControl = await serveControl({
       ...this.#options,
-      store: supervisor.store,
-      place: this.#options.store,
-      stop: this.#ending.signal,
-    };
-    const work = rereadIfDue(rereading, (now) => (this.#rereading = now)).then((done) => (this.#reread = done));
-    void this.#admissions.note(work);
+      controls: { set: (request) => setLive(live, request) },
+    });
+    void live.follow(this.#ending.signal).catch(() => {}); // a store that fails ends the run
     this.#options.settledWork?.begin({
       store: supervisor.store,
       marks: this.#census!.marks,
@@ -261,7 +289,7 @@ class CrawlRun {
 
   /** Looks at the crawl until it is finished, a limit is reached, or somebody ends it. */
   async #watch(): Promise<void> {
-    const { settings, log } = this.#options;
+    const { log } = this.#options;
     while (!this.#ending.signal.aborted) {
       const before = this.#census;
       // Looked at before the census: what the last of this work adds is then in it.
@@ -269,6 +297,7 @@ class CrawlRun {
       const admitted = this.#admissions.count();
       await this.#look();
       const census = this.#census!;
+      const settings = this.#settings;
       const isQuiet = isAllDone && this.#admissions.pending() === 0 && this.#admissions.count() === admitted;
       if (settings.maxPages !== null && census.pages >= settings.maxPages) this.end('max-pages');
       else if (isQuiet && isFinished(before, census) && knownTotal(census) > 0)
@@ -277,13 +306,20 @@ class CrawlRun {
       else if (this.#diskFreeBytes! < settings.diskReserveBytes) {
         log('warn', 'the disk has less free space than --disk-reserve asks for');
         this.end('disk');
-      } else await pause(LOOK_MS, this.#ending.signal);
+      } else await pause(this.#lookMs(census), this.#ending.signal);
     }
+  }
+
+  /** Until the next look. */
+  #lookMs({ waiting, leased, pages }: Census): number {
+    const { maxPages } = this.#settings;
+    const isNearEnd = waiting === 0 || (maxPages !== null && pages + leased >= maxPages);
+    return isShared(this.#options.store.url) && !isNearEnd ? SHARED_LOOK_MS : LOOK_MS;
   }
 
   /** What is left of --max-duration. */
   #leftMs(): number {
-    const { maxDurationMs } = this.#options.settings;
+    const { maxDurationMs } = this.#settings;
     return maxDurationMs === null ? Infinity : maxDurationMs - (performance.now() - this.#startedAt);
   }
 
@@ -296,9 +332,10 @@ class CrawlRun {
 
   async #close(): Promise<void> {
     this.#phase = 'stopping';
+    await this.#endControl?.();
     const supervisor = this.#supervisor;
     if (!supervisor) return;
-    const { settings, onSnapshot } = this.#options;
+    const { onSnapshot } = this.#options;
     const ticker = setInterval(() => {
       void this.#look().catch(() => {}); // a store that is closed or broken has no news
       if (this.#leftMs() <= 0) this.#cut.abort();
@@ -310,7 +347,7 @@ class CrawlRun {
     });
     try {
       // A fault leaves nothing to wait for: what cannot be settled is fetched again.
-      const graceMs = this.#fault ? 0 : Math.min(settings.timeoutMs, Math.max(this.#leftMs(), 0) + OVERTIME_MS);
+      const graceMs = this.#fault ? 0 : Math.min(this.#settings.timeoutMs, Math.max(this.#leftMs(), 0) + OVERTIME_MS);
       const inOrder = this.#halting.signal.aborted
         ? halted
         : supervisor.finishVisits(graceMs).then(() => 'done' as const);
@@ -334,7 +371,7 @@ class CrawlRun {
   }
 
   snapshot(): Snapshot {
-    const { settings } = this.#options;
+    const settings = this.#settings;
     const census = this.#census;
     const elapsedMs = performance.now() - this.#startedAt;
     const pagesThisRun = pagesSettled(this.#board);
@@ -350,7 +387,7 @@ class CrawlRun {
       pagesPerSecondMean: crawledMs > 0 ? (pagesThisRun * 1000) / crawledMs : 0,
       ...readingsOf(this.#board),
       visitRequestsMsMax: visitRequestsMsMax(settings),
-      rereading: this.#rereading,
+      rereading: this.#scope?.rereading() ?? null,
       seedsLoaded: this.#seedsLoaded,
       memoryBytes: memoryBytes(),
       diskFreeBytes: this.#diskFreeBytes,

@@ -1,5 +1,6 @@
 /** Has a scope become wider? Then links that it refused before may be wanted now. */
 
+import type { InForce } from '../model/crawl-change.ts';
 import type { ScopeSettings } from '../folder/scope-name.ts';
 import { SCOPE_KINDS } from '../model/scope-kind.ts';
 
@@ -19,3 +20,19 @@ const lostSome = (first: readonly string[] = [], second: readonly string[] = [])
 
 const scopesOf = ({ sites = [] }: Partial<ScopeSettings>): unknown =>
   sites.filter(({ scope }) => scope !== undefined).map(({ name, scope }) => [name, scope]);
+
+/** What decides which links are wanted, the lists included. */
+export interface Wants {
+  readonly settings: ScopeSettings;
+  readonly inForce: Pick<InForce, 'excluded' | 'seeds'>;
+}
+
+/** Whether links may be wanted now that were not when the pages which have them were fetched. */
+export const wantsMore = (was: Wants, now: Wants): boolean => {
+  const kept = new Set(now.inForce.excluded);
+  return (
+    isWider(was.settings, now.settings) ||
+    was.inForce.excluded.some((name) => !kept.has(name)) ||
+    now.inForce.seeds > was.inForce.seeds
+  );
+};

@@ -13,6 +13,8 @@ export type StoreCall =
   | { readonly verb: 'settle'; readonly settlements: readonly Settlement[] }
   | { readonly verb: 'steer'; readonly changes: readonly Change[] }
   | { readonly verb: 'census' }
+  | { readonly verb: 'beat' }
+  | { readonly verb: 'journal'; readonly after: number }
   | { readonly verb: 'rules'; readonly digest: string; readonly site: string };
 
 /** A store whose calls are sent somewhere. */
@@ -22,6 +24,8 @@ export const storeOver = (send: <T>(call: StoreCall) => Promise<T>, close: Store
   settle: (settlements) => send({ verb: 'settle', settlements }),
   steer: (changes) => send({ verb: 'steer', changes }),
   census: () => send({ verb: 'census' }),
+  beat: () => send({ verb: 'beat' }),
+  journal: (after) => send({ verb: 'journal', after }),
   rules: (digest, site) => send({ verb: 'rules', digest, site }),
   close,
 });
@@ -39,6 +43,10 @@ export const performOn = (store: Store, call: StoreCall): Promise<unknown> => {
       return store.steer(call.changes);
     case 'census':
       return store.census();
+    case 'beat':
+      return store.beat();
+    case 'journal':
+      return store.journal(call.after);
     case 'rules':
       return store.rules(call.digest, call.site);
     default:
@@ -47,7 +55,8 @@ export const performOn = (store: Store, call: StoreCall): Promise<unknown> => {
 };
 
 /** Whether a call changes nothing. */
-export const isRead = ({ verb }: StoreCall): boolean => verb === 'census' || verb === 'rules';
+export const isRead = ({ verb }: StoreCall): boolean =>
+  verb === 'census' || verb === 'rules' || verb === 'beat' || verb === 'journal';
 
 /** Rows that a call may write, roughly. */
 export const rowsOf = (call: StoreCall): number => {
@@ -60,6 +69,8 @@ export const rowsOf = (call: StoreCall): number => {
       return 2 * call.settlements.length;
     case 'steer':
     case 'census':
+    case 'beat':
+    case 'journal':
     case 'rules':
       return 0;
     default:

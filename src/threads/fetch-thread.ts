@@ -6,38 +6,33 @@ import { createAsker } from '../fetch/ask.ts';
 import { readConnectTo } from '../fetch/connect-to.ts';
 import { readHostsFile } from '../fetch/hosts-file.ts';
 import { runClaimLoop, type LoopGauges } from '../visit/claim-loop.ts';
-import { createCrew, type Crew } from '../visit/crew.ts';
+import { createCrew, type Crew, type CrewChange } from '../visit/crew.ts';
 import type { Parsed, ParseJob, VisitParts } from '../visit/parts.ts';
 import type { Store } from '../contract/store.ts';
+import { openPulse, watchPulse } from '../visit/pulse.ts';
 import { createReach } from '../visit/reach.ts';
 import { visit } from '../visit/visit.ts';
-import { createClock } from '../lib/clock.ts';
+import { createClock, monotonicMs, wallMs } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
-import { sitePagesMaxOf } from '../model/site-budget.ts';
 import { socketsMaxOf } from '../model/settings.ts';
 import type { Settlement } from '../model/settlement.ts';
 import type { Visit } from '../model/visit.ts';
-import { openHomes } from '../url/homes.ts';
-import { bodyTypesOf } from '../model/body-types.ts';
-import { essence } from '../parse/media-type.ts';
-import { endingOf } from '../url/ending.ts';
-import { scopeOf } from '../url/scope-of.ts';
-import { compileSiteRules } from '../url/site-rules.ts';
-import { openSiteSet } from '../url/site-set.ts';
+import { openHomes, type Homes } from '../url/homes.ts';
 import { ThreadFault, toFault } from './fault.ts';
 import { openFetchMeter } from './fetch-meter.ts';
 import { createActivityNotes } from '../observe/activity.ts';
 import { openHeart } from '../observe/heart.ts';
 import { createHookLog } from '../hooks/log.ts';
 import { openHooks } from '../hooks/hooks.ts';
-import type { FetchStart, FromFetchThread, ToFetchThread } from './messages.ts';
+import { createLiveSettings, heardWith, type Footing, type LiveSettings } from './live-settings.ts';
+import type { FetchStart, FromFetchThread, SettingsNow, ToFetchThread } from './messages.ts';
 import { openThreadLedger } from './noted-requests.ts';
 import { notedVisit } from './noted-visits.ts';
 import { createParsePool } from './parse-pool.ts';
-import { createHeadersFor } from './headers-for.ts';
 import { createRequestChain } from './request-chain.ts';
 import { createRobotsReader } from './robots-reader.ts';
 import { createStoreClient } from './store-client.ts';
+import { askUnder, crewUnder, sendingUnder } from './under-settings.ts';
 import { createVisitTimes } from './visit-times.ts';
 import { createHomeLine } from './home-line.ts';
 import { openVitals } from './vitals.ts';
@@ -59,28 +54,20 @@ const abort = new AbortController();
 const gauges: LoopGauges = { visits: 0, slots: 0 };
 const times = createVisitTimes(clock);
 const vitals = openVitals(start.cells);
+const pulse = start.pulse && watchPulse(openPulse(start.pulse, { monotonic: monotonicMs, wall: wallMs }), clock);
 const notes = start.watched ? createActivityNotes() : null;
 
-const sites = compileSiteRules(settings.sites);
 const fetcher = createFetcher({
   clock,
-  userAgent: start.userAgent,
-  from: settings.email,
-  acceptLanguage: settings.acceptLanguage,
-  headersFor: createHeadersFor(settings.headers, sites),
+  ...sendingUnder(start),
   credentials: start.credentials ?? undefined,
   socketsMax: socketsMaxOf(settings),
   bodyMemoryBytes: Math.ceil(settings.bodyMemoryBytes / settings.fetchers),
-  connectTimeoutMs: Math.min(settings.timeoutMs, 10_000),
-  responseTimeoutMs: settings.timeoutMs,
-  totalTimeoutMs: settings.timeoutMs,
-  verifyTls: settings.verifyTls,
   allowPrivateAddresses: settings.allowPrivateAddresses,
   connectTo: settings.connectTo.map((text) => readConnectTo(text)!),
   nameServers: settings.nameServers,
   onSockets: meter.sockets,
 });
-const ledger = openThreadLedger(start, clock.now);
 const asker = createAsker({
   connectTo: settings.connectTo.map((text) => readConnectTo(text)!),
   hosts: readHostsFile(),
@@ -114,11 +101,9 @@ const reach = createReach({
   onKnown: (origin) => tell({ kind: 'answered', origin }),
 });
 
-const homes = start.homes && createHomeLine(openHomes(start.homes), { tell, now: clock.now });
+const homesOf = ({ homes }: SettingsNow): Homes | null => homes && openHomes(homes);
+const homes = createHomeLine(homesOf(start), { tell, now: clock.now });
 
-const types = bodyTypesOf(settings.types);
-const sitePagesMax = sitePagesMaxOf(settings);
-const scope = scopeOf(settings, homes && (() => homes.known), start.excluded && openSiteSet(start.excluded));
 const hookLog = createHookLog({
   path: settings.hooks,
   thread: start.name,
@@ -127,12 +112,14 @@ const hookLog = createHookLog({
 const hooks = settings.hooks === '' ? null : await openHooks({ path: settings.hooks, heart, onTrouble: hookLog.note });
 let refused: Crew['refused'] = {};
 
+let latest: SettingsNow = start;
+
 /** Parses in this thread. The heart says which page it is, so that one that ends this thread is known afterwards. */
 const openParser = async (): Promise<(job: ParseJob) => Parsed> => {
   const { createPageWork, workOrLost } = await import('./page-work.ts');
-  const work = createPageWork({ ...start, extract: hooks?.extract, now: clock.now });
   return (job) => {
     heart.busy(job.lease);
+    const work = createPageWork({ ...start, ...latest, extract: hooks?.extract, now: clock.now });
     const parsed = workOrLost(work, job);
     heart.busy();
     return parsed;
@@ -147,34 +134,36 @@ const parse = async (job: ParseJob): Promise<Parsed> => {
   return parsed;
 };
 
-const crewOn = (store: Store): Crew =>
-  createCrew({
-    clock,
-    scope,
-    store,
-    homes,
-    siteWaitingMax: settings.maxWaitingPerSite,
-    rules: {
-      pace: { delayMs: settings.delayMs, troubleDelayMs: settings.troubleDelayMs, failuresMax: settings.parkAfter },
-      productToken: start.productToken,
-      bodyBytesMax: settings.bodyBytesMax,
-      wantsBody: (contentType, url) => types.wants(essence(contentType), endingOf(url)),
-      scopeName: start.scopeName,
-      sitemaps: settings.sitemaps,
-      sites,
-    },
-    fetch: createRequestChain({ fetcher, ledger, times, meter, reach }),
-    forget: fetcher.forget,
-    parse,
-    accept: hooks?.accept ?? null,
-    readRobots: createRobotsReader({
-      productToken: start.productToken,
-      elsewhere: parseHere ? null : pool.readRobots,
-    }),
-  });
+let crew: Crew | null = null;
+
+/** What the settings of the crawl make of the visits of this thread. */
+const liveOn = (store: Store): LiveSettings => {
+  const make = (now: SettingsNow): Footing => {
+    const ledger = openThreadLedger(start, now, clock.now);
+    const fetch = fetcher.sending(sendingUnder(now));
+    const change: CrewChange = {
+      ...crewUnder(now, homes),
+      fetch: createRequestChain({ fetcher: { fetch }, ledger, times, meter, reach }),
+      readRobots: createRobotsReader({
+        productToken: now.productToken,
+        elsewhere: parseHere ? null : pool.readRobots,
+      }),
+    };
+    const shared = {
+      ...{ clock, store, forget: fetcher.forget, parse, accept: hooks?.accept ?? null },
+      ...(pulse ? { pulse } : {}),
+    };
+    const parts = crew ? crew.under(change) : (crew = createCrew({ ...shared, ...change })).parts;
+    ({ refused } = crew);
+    return { parts, ask: askUnder(now), end: async () => ledger?.close() };
+  };
+  return createLiveSettings(latest, { make, onBehind: (number) => tell({ kind: 'entry', number }) });
+};
+let live: LiveSettings | null = null;
 
 const note = (): void => {
   heart.busy(); // beats while the event loop turns
+  pulse?.look();
   meter.now({
     ...gauges,
     bodyBytes: fetcher.gauges().bodyBytes,
@@ -213,29 +202,26 @@ const anyVisit = (parts: VisitParts, leased: Visit): Promise<Settlement> => {
 
 const run = async (store: Store): Promise<void> => {
   const timer = setInterval(note, NOTE_MS);
+  const visits = (live = liveOn(store));
   try {
-    const { parts, refused: counted } = crewOn(store);
-    refused = counted;
+    let term = 0;
     await runClaimLoop(
       {
         clock,
         slots: settings.concurrency,
         stop: stop.signal,
         onFull: meter.stoppedFor,
-        claim: async ({ visits }) => {
+        claim: async ({ visits: count }) => {
           await reach.passable(stop.signal);
           if (stop.signal.aborted || Atomics.load(start.held, 0) !== 0) return { visits: [], nextDueAt: null };
-          return store.claim({
-            holder: start.name,
-            shards: start.shards,
-            visits,
-            delayMs: settings.delayMs,
-            pagesMax: settings.maxPages,
-            sitePagesMax,
-            leaseMs: start.leaseMs,
-          });
+          const { name: holder, shards } = start;
+          const claimed = await store.claim({ holder, shards, visits: count, ...visits.now().ask });
+          // What the store forgot in a failover must not be taken for known.
+          if (claimed.term !== term) crew?.forgetKnown();
+          ({ term } = claimed);
+          return heardWith(visits, claimed, stop.signal);
         },
-        visit: (leased) => times.timed('visit', () => anyVisit(parts, leased)),
+        visit: (leased) => times.timed('visit', () => visits.during(({ parts }) => anyVisit(parts, leased))),
       },
       gauges,
     );
@@ -252,7 +238,7 @@ const run = async (store: Store): Promise<void> => {
     vitals.close();
     heart.rest();
     await fetcher.close();
-    await ledger?.close();
+    await visits.close();
     pool.close();
     await store.close();
     main.removeAllListeners('message');
@@ -280,9 +266,13 @@ main.on('message', (message: ToFetchThread) => {
     case 'parser-gone':
       return pool.remove(message.name, message.lease);
     case 'homes':
-      return homes?.heard(openHomes(message.shared));
+      return homes.heard(openHomes(message.shared));
     case 'home-known':
-      return homes?.done(message.id);
+      return homes.done(message.id);
+    case 'settings':
+      latest = message.now;
+      homes.heard(homesOf(latest));
+      return live?.take(latest);
     case 'stop':
       stop.abort();
       pool.expectNoMore();

@@ -9,9 +9,10 @@ import type { FromFetchThread } from './messages.ts';
 const REFRESH_MS = 250;
 
 export interface HomeLine extends SeedHomes {
-  readonly known: Homes;
+  /** Null where everything linked is wanted. */
+  readonly known: Homes | null;
   /** The homes that are known from now on. */
-  heard(homes: Homes): void;
+  heard(homes: Homes | null): void;
   /** What was asked with this number has been done. */
   done(id: number): void;
 }
@@ -21,7 +22,7 @@ export interface HomeLineParts {
   readonly now: () => number;
 }
 
-export const createHomeLine = (first: Homes, { tell, now }: HomeLineParts): HomeLine => {
+export const createHomeLine = (first: Homes | null, { tell, now }: HomeLineParts): HomeLine => {
   let known = first;
   let lastId = 0;
   let refreshing = { at: -Infinity, done: Promise.resolve() };
@@ -43,7 +44,7 @@ export const createHomeLine = (first: Homes, { tell, now }: HomeLineParts): Home
     },
     move: async (from, to) => {
       const address = canonicalize(to);
-      if (typeof address === 'string' || known.kindAt(address)) return;
+      if (typeof address === 'string' || known?.kindAt(address)) return;
       await ask(from, to);
     },
     refresh: () => {

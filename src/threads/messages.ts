@@ -9,6 +9,7 @@ import type { Activity } from '../observe/activity.ts';
 import type { Fields } from '../observe/log.ts';
 import type { StorePlace } from '../store/options.ts';
 import type { SharedHomes } from '../url/homes.ts';
+import type { SharedPulse } from '../visit/pulse.ts';
 import type { Fault } from './fault.ts';
 
 /** What every thread is started with. */
@@ -33,13 +34,15 @@ export interface ThreadStart {
   readonly watched?: boolean;
   /** The store that the store thread opens. */
   readonly store: StorePlace;
+  /** Where processes share the store: what its thread notes of its beats (visit/pulse.ts). */
+  readonly pulse: SharedPulse | null;
 }
 
 export interface FetchStart extends ThreadStart {
   readonly anchor: Anchor;
   readonly shards: readonly number[];
-  /** How long a lease holds, where leases run out. */
-  readonly leaseMs: number;
+  /** The last entry of the crawl's journal that the settings have in them. */
+  readonly number: number;
   /** Where the seeds are at home; null when everything linked is wanted. */
   readonly homes: SharedHomes | null;
   readonly excluded: SharedFingerprints | null;
@@ -53,14 +56,23 @@ export interface FetchStart extends ThreadStart {
   readonly held: Int32Array;
 }
 
+/** What follows from the settings and lists of the crawl: it may change while threads run. */
+export type SettingsNow = Pick<
+  FetchStart,
+  'settings' | 'userAgent' | 'productToken' | 'homes' | 'excluded' | 'scopeName' | 'number'
+>;
+
 export type ToStoreThread =
   /** With the name of the thread at the other end, and the memory for its numbers. */
   | { readonly kind: 'client'; readonly port: MessagePort; readonly name: string; readonly cells: SharedArrayBuffer }
+  /** Pages were read again for links that the store had forgotten. */
+  | { readonly kind: 'reread-done' }
   /** Close the store; with `free`, first free all leases without counting the tries. */
   | { readonly kind: 'close'; readonly free: boolean };
 
 export type FromStoreThread =
-  | { readonly kind: 'opened'; readonly anchor: Anchor }
+  /** `forgotSince` as the store says (store/options.ts). */
+  | { readonly kind: 'opened'; readonly anchor: Anchor; readonly forgotSince: number | null }
   | { readonly kind: 'closed' }
   | { readonly kind: 'log'; readonly level: 'warn' | 'info'; readonly message: string; readonly fields?: Fields }
   | { readonly kind: 'fault'; readonly fault: Fault };
@@ -74,6 +86,8 @@ export type ToFetchThread =
   | { readonly kind: 'homes'; readonly shared: SharedHomes }
   /** What was asked for by a message `home` has been done, and all were told of it. */
   | { readonly kind: 'home-known'; readonly id: number }
+  /** For all visits that begin from now on. */
+  | { readonly kind: 'settings'; readonly now: SettingsNow }
   /** No new visits; those under way have so long to end. */
   | { readonly kind: 'stop'; readonly graceMs: number };
 
@@ -82,9 +96,14 @@ export type FromFetchThread =
   | { readonly kind: 'fault'; readonly fault: Fault }
   /** A seed has moved; empty texts ask for what others have found meanwhile. */
   | { readonly kind: 'home'; readonly id: number; readonly from: string; readonly to: string }
+  /** A claim was answered with a newer number than that of the settings here. */
+  | { readonly kind: 'entry'; readonly number: number }
   /** One of the first sites that answered: whoever takes this thread's place should know of it. */
   | { readonly kind: 'answered'; readonly origin: string }
   /** Some times a second, if the crawl is watched. */
   | { readonly kind: 'activity'; readonly activity: Activity };
 
-export type ToParseThread = { readonly kind: 'client'; readonly port: MessagePort };
+export type ToParseThread =
+  | { readonly kind: 'client'; readonly port: MessagePort }
+  /** For all pages that come from now on. */
+  | { readonly kind: 'settings'; readonly now: Pick<SettingsNow, 'settings' | 'productToken'> };

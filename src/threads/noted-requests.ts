@@ -6,11 +6,14 @@ import type { FetchPage, PageRequest } from '../visit/parts.ts';
 import { LEDGER_DIR, type NotedRequest, type NoteKind } from '../ledger/format.ts';
 import { openLedger, type Ledger } from '../ledger/writer.ts';
 import { ThreadFault, toFault } from './fault.ts';
-import type { FetchStart } from './messages.ts';
+import type { FetchStart, SettingsNow } from './messages.ts';
 
-/** The ledger of a fetch thread; null with `--ledger off`. */
-export const openThreadLedger = (start: FetchStart, now: () => number): Ledger | null => {
-  const { settings, dir, name, userAgent, productToken, version } = start;
+/** The ledger of a fetch thread under these settings, of which its files tell; null with `--ledger off`. */
+export const openThreadLedger = (
+  { dir, name, version }: Pick<FetchStart, 'dir' | 'name' | 'version'>,
+  { settings, userAgent, productToken }: SettingsNow,
+  now: () => number,
+): Ledger | null => {
   if (settings.ledger === 'off') return null;
   const { delayMs, timeoutMs, keep } = settings;
   return openLedger({
@@ -54,6 +57,7 @@ export const notedIn =
           rules: context.rules ?? '',
           site: context.site,
           url: request.url,
+          ...(context.entry === undefined ? {} : { entry: context.entry }),
           ...(context.rule ? { rule: { ...context.rule, delayMs: Math.floor(context.rule.delayMs) } } : {}),
         }),
       };

@@ -23,17 +23,27 @@ export const serveParsing = async (wrap: (work: PageWork) => PageWork = (work) =
   const troubles: HookTrouble[] = [];
   const onTrouble = (trouble: HookTrouble): void => void (troubles.length < TROUBLES_MAX && troubles.push(trouble));
   const hooks = path === '' ? null : await openHooks({ path, heart, onTrouble });
-  const work = wrap(createPageWork({ ...start, extract: hooks?.extract, now: createClock().now }));
+  const { now } = createClock();
+  const workUnder = (more: Partial<ThreadStart>): PageWork =>
+    wrap(createPageWork({ ...start, ...more, extract: hooks?.extract, now }));
+  let work = workUnder({});
+  let { productToken } = start;
   // At rest only when the event loop turns again: what a hook left behind may keep it from that.
   const rest = hooks ? () => setImmediate(heart.rest) : heart.rest;
   openVitals(start.cells);
   const meter = openMeter(start.cells);
   const parsedTotal = cellOf('parsed_total');
-  parentPort!.on('message', ({ port }: ToParseThread) => {
+  parentPort!.on('message', (message: ToParseThread) => {
+    if (message.kind === 'settings') {
+      work = workUnder(message.now);
+      ({ productToken } = message.now);
+      return;
+    }
+    const { port } = message;
     port.on('message', (job: PoolJob) => {
       heart.busy(job.lease);
       if (isRobotsJob(job)) {
-        const done = readRobotsJob(job, start.productToken);
+        const done = readRobotsJob(job, productToken);
         rest();
         return port.postMessage({ lease: job.lease, done } satisfies ParseReply);
       }

@@ -13,6 +13,10 @@ import type { Role, Thread } from './thread.ts';
 export interface StoreOwner {
   readonly store: Store;
   readonly anchor: Anchor;
+  /** Links on pages settled since that moment may be missing in the store; null when none are. */
+  readonly forgotSince: number | null;
+  /** The pages settled since `forgotSince` were read again. */
+  rereadDone(): void;
   /** A port to the store for the thread of this name. */
   portFor(name: string, role: Role | 'main'): MessagePort;
   /** Closes the store and waits for the end of its thread; with `free`, all leases are freed first. */
@@ -22,14 +26,21 @@ export interface StoreOwner {
 }
 
 /** Rejects with a ThreadFault when the store does not open. */
-export const ownStore = async (thread: Thread, board: Board, log: Log): Promise<StoreOwner> => {
+export const ownStore = async (
+  thread: Thread,
+  board: Board,
+  { log, onFault }: { readonly log: Log; readonly onFault: (fault: Fault) => void },
+): Promise<StoreOwner> => {
   // What it says is heard in the same moment as its end: whoever learns of the end looks here.
   let fault: Fault | null = null;
   thread.worker.on('message', (message: FromStoreThread) => {
-    if (message.kind === 'fault') fault = message.fault;
+    if (message.kind === 'fault') {
+      fault = message.fault;
+      onFault(fault);
+    }
     if (message.kind === 'log') log(message.level, message.message, { thread: thread.name, ...message.fields });
   });
-  const anchor = await opened(thread);
+  const { anchor, forgotSince } = await opened(thread);
   const portFor = (name: string, role: Role | 'main'): MessagePort => {
     const { port1, port2 } = new MessageChannel();
     const cells = board.cellsOf(name, role);
@@ -40,6 +51,10 @@ export const ownStore = async (thread: Thread, board: Board, log: Log): Promise<
   return {
     store,
     anchor,
+    forgotSince,
+    rereadDone: () => {
+      if (!thread.ended) thread.worker.postMessage({ kind: 'reread-done' } satisfies ToStoreThread);
+    },
     portFor,
     fault: () => fault,
     close: async (free) => {
@@ -52,10 +67,10 @@ export const ownStore = async (thread: Thread, board: Board, log: Log): Promise<
 };
 
 /** Resolves with the crawl's clock when the store is open. */
-const opened = (thread: Thread): Promise<Anchor> =>
+const opened = (thread: Thread): Promise<FromStoreThread & { kind: 'opened' }> =>
   new Promise((resolve, reject) => {
     thread.worker.on('message', (message: FromStoreThread) => {
-      if (message.kind === 'opened') resolve(message.anchor);
+      if (message.kind === 'opened') resolve(message);
       else if (message.kind === 'fault') reject(new ThreadFault(message.fault));
     });
     thread.exited.then(

@@ -1,22 +1,25 @@
 /** The store thread: keeps the truth and appends the archive, in one order. */
 
-import { join } from 'node:path';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Archive } from '../archive/archive.ts';
 import { addDead } from '../archive/dead-list.ts';
 import { openArchive } from '../archive/files.ts';
 import { warcinfoRecord } from '../archive/records.ts';
 import type { Store } from '../contract/store.ts';
-import { anchorTo, type Anchor } from '../lib/clock.ts';
+import { anchorTo, monotonicMs, wallMs, type Anchor } from '../lib/clock.ts';
 import { writeDuration } from '../lib/units.ts';
 import type { ArchiveEnd } from '../model/census.ts';
 import { kindOf } from '../store/address.ts';
 import { openStore } from '../store/open.ts';
-import type { OpenedStore } from '../store/options.ts';
+import type { DeadCause, OpenedStore } from '../store/options.ts';
+import { openPulse } from '../visit/pulse.ts';
 import { toFault } from './fault.ts';
 import type { FromStoreThread, ThreadStart, ToStoreThread } from './messages.ts';
 import { openClientMeter, openStoreTimes, watchConnections } from './store-meter.ts';
 import { openVitals } from './vitals.ts';
+import { startBeating } from './beating.ts';
 import { createStoreServer, type OnSlow, type StoreServer } from './store-server.ts';
 
 const start = workerData as ThreadStart;
@@ -59,18 +62,30 @@ const onSlow: OnSlow = (verbs, tookMs) =>
     fields: { kind: 'slow-store', verbs, tookMs: Math.round(tookMs) },
   });
 
+const DEAD_BECAUSE: Readonly<Record<DeadCause, string>> = {
+  lease: 'its lease ran out before it was settled',
+  forgotten: 'the store forgot its settlement in a failover, and it was fetched again',
+};
+
 /** Time is the store's: that of its server for all who share it, or this machine's. */
 const open = async (): Promise<{ store: OpenedStore; anchor: Anchor }> => {
   const store = await openStore({
     ...start.store,
     archive: archiveFrom,
-    dead: (records) =>
+    dead: (records, why) =>
       addDead(
         start.dir,
-        records.map((one) => ({ ...one, why: 'its lease ran out before it was settled' })),
+        records.map((one) => ({ ...one, why: DEAD_BECAUSE[why] })),
       ),
     clock: null,
     say: (message) => tell({ kind: 'log', level: 'warn', message }),
+    about: {
+      host: hostname(),
+      pid: process.pid,
+      dir: resolve(start.dir),
+      version: start.version,
+      startedAt: Date.now(),
+    },
   });
   if (store.anchor) return { store, anchor: store.anchor };
   const { anchor, follow } = await anchorTo(store.time);
@@ -78,14 +93,23 @@ const open = async (): Promise<{ store: OpenedStore; anchor: Anchor }> => {
   return { store, anchor };
 };
 
+const beating = new AbortController();
+const onFault = (error: unknown): void => tell({ kind: 'fault', fault: toFault(error) });
+
 const run = async (): Promise<void> => {
   openVitals(start.cells);
   const { store, anchor } = await open();
+  if (start.pulse) {
+    const pulse = openPulse(start.pulse, { monotonic: monotonicMs, wall: wallMs });
+    await startBeating(store, pulse, { stop: beating.signal, onFault });
+  }
   const server = createStoreServer(store, { onSlow, onTime });
   main.on('message', (message: ToStoreThread) => {
     switch (message.kind) {
       case 'client':
         return server.serve(message.port, message.name, openClientMeter(message.cells));
+      case 'reread-done':
+        return store.rereadDone?.();
       case 'close':
         return void close(store, server, message.free);
       default:
@@ -93,12 +117,13 @@ const run = async (): Promise<void> => {
     }
   });
   watchConnections(start.cells, start.store.url);
-  tell({ kind: 'opened', anchor });
+  tell({ kind: 'opened', anchor, forgotSince: store.forgotSince ?? null });
 };
 
 const close = async (store: Store, { drained }: StoreServer, free: boolean): Promise<void> => {
   try {
     await drained();
+    beating.abort();
     if (free) await store.steer([{ kind: 'free', holder: null, counted: false }]);
     await store.close();
     tell({ kind: 'closed' });

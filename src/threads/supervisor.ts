@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import { newRecordId } from '../archive/records.ts';
+import type { Beat } from '../contract/journal.ts';
 import type { Store } from '../contract/store.ts';
 import type { Anchor } from '../lib/clock.ts';
 import type { SharedFingerprints } from '../lib/fingerprint-table.ts';
@@ -11,27 +12,37 @@ import type { Activity } from '../observe/activity.ts';
 import type { Busy } from '../observe/load.ts';
 import type { Log } from '../observe/log.ts';
 import { createBoard, type Board } from '../observe/metrics/board.ts';
+import { isShared } from '../store/address.ts';
+import { createSharedPulse, lastBeat, type SharedPulse } from '../visit/pulse.ts';
 import { createBusyMeter } from './busy.ts';
 import { toFault, type Fault } from './fault.ts';
-import type { FetchStart, FromFetchThread, ThreadStart, ToFetchThread } from './messages.ts';
+import type {
+  FetchStart,
+  FromFetchThread,
+  SettingsNow,
+  ThreadStart,
+  ToFetchThread,
+  ToParseThread,
+} from './messages.ts';
 import { createRestarts } from './restarts.ts';
 import { ownStore, type StoreOwner } from './store-owner.ts';
 import { launch, type Role, type Thread } from './thread.ts';
 import type { SharedHomes } from '../url/homes.ts';
-import { leaseMsOf } from './visit-times.ts';
 import { watchThreads } from './watchdog.ts';
 
 /** A second request to stop does not wait longer for the store than this. */
 const HALT_MS = 3_000;
 
 export interface SupervisorOptions {
-  readonly start: Omit<ThreadStart, 'name' | 'heart' | 'cells' | 'warcinfoId'>;
+  readonly start: Omit<ThreadStart, 'name' | 'heart' | 'cells' | 'warcinfoId' | 'pulse'>;
   /** Where the threads write their numbers. */
   readonly board?: Board;
   /** Another program for a role, for tests that plant a fault. */
   readonly entries?: Partial<Record<Role, URL>>;
   /** The crawl cannot go on: it must be stopped. Called once. */
   readonly onFault: (fault: Fault) => void;
+  /** A thread was told that the journal has this entry, and does not know it. */
+  readonly onEntry?: (number: number) => void;
   readonly log: Log;
 }
 
@@ -40,11 +51,18 @@ export interface FetchPlan {
   readonly homes: CrawlHomes | null;
   readonly excluded: SharedFingerprints | null;
   readonly scopeName: string;
+  /** The last entry of the crawl's journal that is known. Default 0. */
+  readonly number?: number;
   /** Origins that answered in earlier runs. */
   readonly answered: readonly string[];
   readonly credentials?: SecretHeaders | null;
   /** Shared memory: while it is not 0, nothing is claimed. */
   readonly held: Int32Array;
+}
+
+/** What a change of the crawl's settings and lists comes to. */
+export interface ChangedPlan extends Omit<SettingsNow, 'homes'> {
+  readonly homes: CrawlHomes | null;
 }
 
 /** What the threads need of those who keep the homes (run/homes.ts). */
@@ -57,7 +75,14 @@ export interface CrawlHomes {
 export interface Supervisor {
   readonly store: Store;
   readonly anchor: Anchor;
+  /** See StoreOwner. */
+  readonly forgotSince: number | null;
+  rereadDone(): void;
+  /** What the store answers to a beat; where its thread beats anyway, what it answered last. */
+  beat(): Promise<Beat>;
   startCrawling(plan: FetchPlan): void;
+  /** All visits and pages that begin from now on, in threads that run and in those still to be started. */
+  change(plan: ChangedPlan): void;
   /** Tells the fetch threads of homes that were added. */
   tellHomes(): void;
   /** Threads that died and were started again. */
@@ -81,7 +106,11 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
   return {
     store: crew.owner.store,
     anchor: crew.owner.anchor,
+    forgotSince: crew.owner.forgotSince,
+    rereadDone: () => crew.owner.rereadDone(),
+    beat: () => crew.beat(),
     startCrawling: (plan) => crew.startCrawling(plan),
+    change: (plan) => crew.change(plan),
     tellHomes: () => crew.tellHomes(),
     restarts: () => crew.restarts.total(),
     busy: () => crew.busy(),
@@ -94,6 +123,7 @@ export const startSupervisor = async (options: SupervisorOptions): Promise<Super
 
 class Threads {
   readonly restarts = createRestarts();
+  readonly #pulse: SharedPulse | null;
   readonly activities = new Map<string, Activity>();
   readonly #busy = createBusyMeter();
   readonly #options: SupervisorOptions;
@@ -102,6 +132,8 @@ class Threads {
   readonly #all = new Map<string, Thread>();
   #owner: StoreOwner | null = null;
   #plan: FetchPlan | null = null;
+  /** What changed since the start. */
+  #changed: Partial<Omit<ChangedPlan, 'homes'>> = {};
   /** Origins that answered: some dozens for each fetch thread. */
   #answered = new Set<string>();
   #isStopping = false;
@@ -111,6 +143,11 @@ class Threads {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#board = options.board ?? createBoard();
+    this.#pulse = isShared(options.start.store.url) ? createSharedPulse() : null;
+  }
+
+  async beat(): Promise<Beat> {
+    return this.#pulse ? lastBeat(this.#pulse) : this.owner.store.beat();
   }
 
   get owner(): StoreOwner {
@@ -121,7 +158,11 @@ class Threads {
   async openStore(): Promise<void> {
     const thread = this.#launch('store', 'store');
     try {
-      this.#owner = await ownStore(thread, this.#board, this.#options.log);
+      this.#owner = await ownStore(thread, this.#board, {
+        log: this.#options.log,
+        // Whoever opens or closes it is told by the call itself.
+        onFault: (fault) => void (this.#owner && !this.#isStopping && this.#fail(fault)),
+      });
     } catch (error) {
       this.#isStopping = true; // the end of its thread is no news then
       throw error;
@@ -182,7 +223,14 @@ class Threads {
       role,
       name,
       entry: entries?.[role],
-      workerData: { ...start, ...more, warcinfoId: this.#warcinfoId, cells: this.#board.cellsOf(name, role) },
+      workerData: {
+        ...start,
+        ...more,
+        pulse: this.#pulse,
+        ...this.#changed,
+        warcinfoId: this.#warcinfoId,
+        cells: this.#board.cellsOf(name, role),
+      },
       onEnd: (ended, error) => this.#ended(ended, error),
     });
     this.#all.set(name, thread);
@@ -205,7 +253,7 @@ class Threads {
     const fetcher = this.#launch('fetch', `fetch-${index}`, {
       anchor,
       shards,
-      leaseMs: leaseMsOf(settings),
+      number: 0,
       ...plan,
       homes: homes?.shared ?? null,
       answered: [...this.#answered],
@@ -213,6 +261,7 @@ class Threads {
     fetcher.worker.on('message', (message: FromFetchThread) => {
       if (message.kind === 'fault') this.#fail(message.fault);
       else if (message.kind === 'answered') this.#answered.add(message.origin);
+      else if (message.kind === 'entry') this.#options.onEntry?.(message.number);
       else if (message.kind === 'home') void this.#settleHome(fetcher, message);
       else if (message.kind === 'activity') this.activities.set(fetcher.name, message.activity);
       else this.#options.log(message.level, message.message, { thread: fetcher.name, ...message.fields });
@@ -220,6 +269,15 @@ class Threads {
     for (const parser of this.#of('parse')) connect(fetcher, parser);
     const port = this.owner.portFor(fetcher.name, 'fetch');
     fetcher.worker.postMessage({ kind: 'store', port } satisfies ToFetchThread, [port]);
+  }
+
+  change({ homes, ...changed }: ChangedPlan): void {
+    this.#changed = changed;
+    if (this.#plan) this.#plan = { ...this.#plan, homes };
+    const { settings, productToken } = changed;
+    for (const { worker } of this.#of('parse'))
+      worker.postMessage({ kind: 'settings', now: { settings, productToken } } satisfies ToParseThread);
+    this.#tellFetchers({ kind: 'settings', now: { ...changed, homes: homes?.shared ?? null } });
   }
 
   tellHomes(): void {

@@ -15,10 +15,13 @@ const IDLE_MS = 250;
 const RAMP_MS = 5_000;
 const RAMP_SLOTS_FIRST = 10;
 
+/** What a claim gives. */
+export type Given = Pick<Claimed, 'visits' | 'nextDueAt'>;
+
 export interface ClaimLoopParts {
   readonly clock: Clock;
   readonly slots: number;
-  readonly claim: (ask: Pick<Ask, 'visits'>) => Promise<Claimed>;
+  readonly claim: (ask: Pick<Ask, 'visits'>) => Promise<Given>;
   /** One visit, to its settlement. */
   readonly visit: (visit: Visit) => Promise<unknown>;
   /** No new visits once this is aborted; those under way end. */
@@ -92,7 +95,7 @@ export const runClaimLoop = async (
   if (fault) throw (fault as { error: unknown }).error;
 };
 
-const NOTHING: Claimed = { visits: [], nextDueAt: null };
+const NOTHING: Given = { visits: [], nextDueAt: null };
 
 const slotsOpen = (slots: number, sinceStartMs: number): number =>
   Math.min(slots, RAMP_SLOTS_FIRST + Math.floor((slots * sinceStartMs) / RAMP_MS));

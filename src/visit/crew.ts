@@ -13,7 +13,7 @@ import { createRouter } from './router.ts';
 import { createRulesCache } from './rules-cache.ts';
 import type { Store } from '../contract/store.ts';
 
-export interface CrewOptions extends Pick<VisitParts, 'rules' | 'fetch' | 'forget' | 'parse' | 'readRobots'> {
+export interface CrewOptions extends Pick<VisitParts, 'rules' | 'fetch' | 'forget' | 'parse' | 'readRobots' | 'pulse'> {
   readonly clock: Clock;
   readonly scope: Scope;
   readonly store: Pick<Store, 'admit' | 'settle' | 'rules'>;
@@ -22,10 +22,17 @@ export interface CrewOptions extends Pick<VisitParts, 'rules' | 'fetch' | 'forge
   readonly homes?: VisitParts['homes'];
 }
 
+/** What may be another for visits that begin later. */
+export type CrewChange = Pick<CrewOptions, 'scope' | 'siteWaitingMax' | 'rules' | 'fetch' | 'readRobots' | 'homes'>;
+
 export interface Crew {
   readonly parts: VisitParts;
+  /** The parts for visits under other settings; those under way keep theirs. */
+  under(change: CrewChange): VisitParts;
   /** Links that were not wanted, by reason. */
   readonly refused: Refused;
+  /** The store may have forgotten links that it had answered: none is taken for known any more. */
+  forgetKnown(): void;
 }
 
 /**
@@ -37,11 +44,13 @@ export const ADMITTED_MAX = 2_000;
 export const SETTLED_MAX = 250;
 
 /** What many visits admit or settle at the same time goes to the store together. */
-export const createCrew = ({ store, siteWaitingMax, accept = null, homes = null, ...given }: CrewOptions): Crew => {
+export const createCrew = ({ store, accept = null, homes = null, ...given }: CrewOptions): Crew => {
   const recent = createRecentlyAdmitted();
-  const router = createRouter({ clock: given.clock, scope: given.scope, recent, accept });
+  const { clock, scope } = given;
+  const router = createRouter({ clock, scope, recent, accept });
+  let waitingMax = given.siteWaitingMax;
   const links = createGroup<Link>(async (batch) => {
-    const { full } = await store.admit(batch, siteWaitingMax);
+    const { full } = await store.admit(batch, waitingMax);
     // Only now, and not what was forgotten: this table must never know of a link that the store does not have.
     recent.note(full.length === 0 ? batch : batch.filter((link) => !full.includes(link.site)));
   }, ADMITTED_MAX);
@@ -56,5 +65,15 @@ export const createCrew = ({ store, siteWaitingMax, accept = null, homes = null,
     },
     settle: (settlement) => settlements.add([settlement]),
   };
-  return { parts, refused: router.refused };
+  const under = ({ siteWaitingMax, homes: at = null, ...change }: CrewChange): VisitParts => {
+    waitingMax = siteWaitingMax;
+    const { refused } = router;
+    return {
+      ...parts,
+      ...change,
+      homes: at,
+      router: createRouter({ clock, scope: change.scope, recent, accept, refused }),
+    };
+  };
+  return { parts, under, refused: router.refused, forgetKnown: recent.clear };
 };

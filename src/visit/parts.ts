@@ -11,6 +11,7 @@ import type { PaceSettings } from '../politeness/pace.ts';
 import type { RobotsRules } from '../politeness/robots.ts';
 import type { Scope } from '../url/scope.ts';
 import type { SiteRules } from '../url/site-rules.ts';
+import type { PulseWatch } from './pulse.ts';
 import type { Router } from './router.ts';
 import type { RulesCache } from './rules-cache.ts';
 
@@ -27,6 +28,8 @@ export interface VisitParts {
   readonly parse: (job: ParseJob) => Promise<Parsed>;
   /** What a robots.txt says to us, read here or in another thread; null when it cannot be read. Leaves the body. */
   readonly readRobots: (response: Answered, lease: number) => Promise<RobotsRules | null>;
+  /** Where processes share the store: whether it hears this one. */
+  readonly pulse?: PulseWatch;
   /** Null where everything linked is wanted. */
   readonly homes: SeedHomes | null;
   /** Long rules, which come with a visit by name only. */
@@ -71,8 +74,8 @@ export interface PageRequest {
   readonly wantsBody: (status: number, headers: Readonly<Record<string, string>>) => boolean;
   readonly keepMs: number;
   readonly context: RequestContext;
-  /** Nothing of it is sent after this moment; without it, whenever a socket is free. */
-  readonly notAfter?: number;
+  /** Asked when the first byte is about to leave: false fails the request as one that was stopped. */
+  readonly maySend?: () => boolean;
 }
 
 export interface ParseJob {

@@ -14,6 +14,8 @@ const ENTRIES = 2 ** 19;
 export interface RecentlyAdmitted {
   has(url: string): boolean;
   note(links: readonly Link[]): void;
+  /** The store may have forgotten some: all are asked for again. */
+  clear(): void;
 }
 
 export const createRecentlyAdmitted = (): RecentlyAdmitted => {
@@ -35,5 +37,6 @@ export const createRecentlyAdmitted = (): RecentlyAdmitted => {
         table[slot(print)] = print;
       }
     },
+    clear: () => void table.fill(0n),
   };
 };

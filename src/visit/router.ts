@@ -35,9 +35,11 @@ export interface NamedSitemaps {
 export interface RouterParts {
   readonly clock: Clock;
   readonly scope: Scope;
-  readonly recent: RecentlyAdmitted;
+  readonly recent: Pick<RecentlyAdmitted, 'has'>;
   /** What a person's own module says of links that are in scope; null where there is none. */
   readonly accept: AcceptLinks | null;
+  /** Counts on from here. */
+  readonly refused?: Router['refused'];
 }
 
 /** Addresses as written, and what becomes of each. */
@@ -48,9 +50,8 @@ interface Gathering {
   readonly stop: AbortSignal | undefined;
 }
 
-export const createRouter = ({ clock, scope, recent, accept }: RouterParts): Router => {
+export const createRouter = ({ clock, scope, recent, accept, refused = {} }: RouterParts): Router => {
   const inSlices = createSlices(clock);
-  const refused: Partial<Record<ScopeRefusal | HookRefusal, number>> = {};
   const refuse = (why: ScopeRefusal | HookRefusal): null => {
     refused[why] = (refused[why] ?? 0) + 1;
     return null;

@@ -20,15 +20,15 @@ export const underRules = (parts: VisitParts, { link }: Visit): VisitParts => {
 };
 
 /**
- * A claim knows the delay of the crawl alone. Where a rule asks for a longer one than the site has had so far, it is
- * stored before any request leaves: the site waits that long even if this process dies in the next moment. Null where
- * the delay is long enough.
+ * A claim knows the delay of the crawl alone, and a site that of its last visit. Where a rule, or a change of the
+ * settings, asks for a longer one, it is stored before any request leaves: the site waits that long even if this
+ * process dies in the next moment. Null where the delay is long enough.
  */
 export const settleLonger = (ofCrawl: PaceSettings, { delayMs }: PaceSettings, visit: Visit): Settlement | null => {
   const { site, lease, pace } = visit;
-  if (delayMs <= Math.max(ofCrawl.delayMs, pace.delayMs)) return null;
-  // One that was visited before waits from its last visit on; one that was not has nothing to wait for.
   const isVisited = pace.delayMs > 0 || pace.responseMs > 0;
+  if (delayMs <= (isVisited ? pace.delayMs : Math.max(ofCrawl.delayMs, pace.delayMs))) return null;
+  // One that was visited before waits from its last visit on; one that was not has nothing to wait for.
   const dueAt = isVisited ? pace.dueAt + delayMs - pace.delayMs : pace.dueAt;
   return {
     site,

@@ -166,11 +166,11 @@ const follow = async (parts: VisitParts, state: VisitState): Promise<End> => {
 };
 
 /** The delays are those known when the visit began: what its own responses ask for is recorded with them. */
-const contextOf = (parts: VisitParts, { site, lease, pace }: Visit, rules: string | null): RequestContext => {
+const contextOf = (parts: VisitParts, { site, lease, pace, entry }: Visit, rules: string | null): RequestContext => {
   const { pace: set, inForce } = parts.rules;
   const asked = set.own ? 0 : Math.min(pace.crawlDelayMs, CRAWL_DELAY_MAX_MS);
-  const context = { site, lease, rules, restMs: pace.delayMs, delayMs: Math.max(set.delayMs, asked) };
-  return inForce ? { ...context, rule: inForce } : context;
+  const delayMs = Math.max(set.delayMs, asked);
+  return { site, lease, rules, restMs: pace.delayMs, delayMs, entry, ...(inForce ? { rule: inForce } : {}) };
 };
 
 /** The rules of the link's origin as the crawl knows them; null when they are unknown, stale or lost. */

@@ -3,6 +3,7 @@
 import { admitContract } from './store-admit.ts';
 import { claimContract } from './store-claim.ts';
 import { crashContract } from './store-crash.ts';
+import { journalContract } from './store-journal.ts';
 import { leaseContract } from './store-leases.ts';
 import { moveContract } from './store-move.ts';
 import { randomContract } from './store-random.ts';
@@ -24,6 +25,7 @@ export const storeContract = (name: string, open: OpenStore, { leasesRunOut = fa
   moveContract(it);
   steerContract(it);
   crashContract(it);
+  journalContract(it);
   if (leasesRunOut) leaseContract(it);
   randomContract(it, isServer);
 };

@@ -111,14 +111,16 @@ export const crashContract = (it: Behaviour): void => {
     assert.deepEqual(texts, ['response one;', 'response two;']);
   });
 
-  it('a lease from before a crash is refused, and its number is not given again', async (scene) => {
-    await scene.store.admit(linksOf('a.example', 1));
-    const visit = await claimOne(scene.store);
+  it('leases from before a crash are refused', async (scene) => {
+    await scene.store.admit([...linksOf('a.example', 1), ...linksOf('b.example', 1)]);
+    const before = [...(await claimBySite(scene.store)).values()];
     await scene.crash();
     scene.clock.advance(DELAY_MS);
-    const again = await claimOne(scene.store);
-    assert.notEqual(again.lease, visit.lease);
-    assert.deepEqual(await scene.store.settle([settlementOf(visit)]), { settled: 0, refused: 1, refusedAt: [0] });
+    const again = await claimOne(scene.store, { visits: 1 });
+    // A process numbers its own leases: the next one may come to the same number.
+    const old = before.filter(({ site, lease }) => site !== again.site || lease !== again.lease);
+    for (const visit of old)
+      assert.deepEqual(await scene.store.settle([settlementOf(visit)]), { settled: 0, refused: 1, refusedAt: [0] });
     assert.deepEqual(await scene.store.settle([settlementOf(again)]), { settled: 1, refused: 0 });
   });
 

@@ -1,5 +1,6 @@
 /** What every behaviour of the store contract starts from: an empty crawl, a clock, an archive, sample links. */
 
+import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import type { Archive } from '../../src/archive/archive.ts';
@@ -191,6 +192,12 @@ export const recordsOf = (text: string, robots = ''): RecordGroup => {
   const response = `response ${text};`;
   const bytes = new TextEncoder().encode(`${robots}${response}text ${text};`);
   return { bytes, pageAt: Buffer.byteLength(robots), pageLength: Buffer.byteLength(response) };
+};
+
+/** Claim, and expect no visit, and none later. */
+export const claimNothing = async (store: Store, changes: Partial<Ask> = {}): Promise<void> => {
+  const { visits, nextDueAt } = await store.claim(ask(changes));
+  assert.deepEqual({ visits, nextDueAt }, { visits: [], nextDueAt: null });
 };
 
 /** Claim everything that is due, and answer with the visits by site. */

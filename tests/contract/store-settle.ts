@@ -11,6 +11,7 @@ import type { Span } from '../support/memory-archive.ts';
 import {
   ask,
   claimBySite,
+  claimNothing,
   claimOne,
   DELAY_MS,
   link,
@@ -196,7 +197,7 @@ export const settleContract = (it: Behaviour): void => {
       ),
     );
     clock.advance(1_000 * DELAY_MS);
-    assert.deepEqual(await store.claim(ask()), { visits: [], nextDueAt: null });
+    await claimNothing(store);
     const census = await store.census();
     assert.deepEqual([census.waiting, census.leased, census.parked], [0, 0, 5]);
     assert.deepEqual([census.sites.parked, census.sitesDue, census.next], [2, 0, null]);

@@ -4,6 +4,7 @@ import { damageContract } from './stored-damage.ts';
 import { fillEndsContract } from './stored-fill-ends.ts';
 import { fillPiecesContract } from './stored-fill-pieces.ts';
 import { fillContract } from './stored-fill.ts';
+import { storedJournalContract } from './stored-journal.ts';
 import { notesContract } from './stored-notes.ts';
 import { pagesContract } from './stored-pages.ts';
 import { randomReadContract } from './stored-random.ts';
@@ -34,6 +35,7 @@ export const storedCrawlContract = <P extends StoredPlace>(
   sitesContract(itAnywhere);
   pagesContract(itAnywhere);
   notesContract(itAnywhere);
+  storedJournalContract(itAnywhere);
   walkContract(itAnywhere);
   storedRulesContract(itAnywhere);
   fillContract(itAnywhere);

@@ -179,7 +179,7 @@ export const wholeOf = (found: readonly Found[]): Whole => {
   return {
     sites: Object.fromEntries(Object.entries(sites).toSorted(([a], [b]) => (a < b ? -1 : 1))),
     robots: robots.toSorted((a, b) => (a.origin < b.origin ? -1 : 1)),
-    pages: pages.map(({ row: _, mine: __, ...page }) => page),
+    pages: pages.map(({ row: _, mine: __, member: ___, ...page }) => page),
     seen: seen.toSorted((a, b) => (a < b ? -1 : 1)),
     tally: tallies[0] ?? null,
     wrong,

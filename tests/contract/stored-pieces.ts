@@ -62,6 +62,7 @@ export const TALLY: FoundTally = {
   archive: { file: '', bytes: 0 },
   marks: {},
   notes: {},
+  journal: [],
   elsewhere: [],
   dead: [],
 };

@@ -39,7 +39,8 @@ test('an odd web over http and https is noted request by request, and a running 
     await until('some requests were seen', () => stage.served.record.requests.length >= 30);
     const early = await stage.gossamer('audit', stage.dir);
     assertCode(early, 0);
-    assert.match(early.stdout, /^\d+ requests, \d+ sites, 0 violations\n$/m);
+    // A robots.txt is archived when its visit is settled: what is under way cannot be judged yet.
+    assert.match(early.stdout, /^\d+ requests, \d+ sites, 0 violations(, \d+ cannot be judged)?\n$/m);
     assertCode(await run.ended, 0);
     const noted = ledgerOf(stage.dir);
     assert.deepEqual(compareWith(noted, stage.served.record.requests).wrong, []);

@@ -102,6 +102,7 @@ test('config names who gave each value, and what it prints is taken back as the 
     assertCode(yaml, 0);
     assert.match(yaml.stdout, /^# least time between two visits to a site\ndelay: 1500ms # flag$/m);
     assert.match(yaml.stdout, /^max-pages: none # file$/m);
+    assert.match(yaml.stdout, /^# What the crawl has is as of its change 1\.$/m);
     // Elsewhere, so that a path that were still relative would show.
     const back = join(stage.home, 'back.yaml');
     writeFileSync(back, yaml.stdout);

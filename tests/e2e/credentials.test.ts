@@ -162,7 +162,10 @@ test('each member of a shared crawl is given credentials of its own, and the sto
       const shared = { credentials: site.credentials, store, name: 'secret' };
       assertCode(await run(words({ ...shared, 'max-pages': 3 })), 0);
       const second = join(home, 'second');
-      const joined = ['join', second, ...flagWords({ ...shared, 'max-pages': 8 })];
+      const more = (pages: number): Promise<Ran> =>
+        run(['set', ...flagWords({ store, name: 'secret', 'max-pages': pages })]);
+      assertCode(await more(8), 0);
+      const joined = ['join', second, ...flagWords(shared)];
       const ran = await run(joined);
       assertCode(ran, 0);
       assert.doesNotMatch(ran.stderr, WARNING);
@@ -170,7 +173,8 @@ test('each member of a shared crawl is given credentials of its own, and the sto
         site.asked.filter((one) => !isRight(one)),
         [],
       );
-      const third = await run(['join', join(home, 'third'), ...flagWords({ store, name: 'secret', 'max-pages': 9 })]);
+      assertCode(await more(9), 0);
+      const third = await run(['join', join(home, 'third'), ...flagWords({ store, name: 'secret' })]);
       assertCode(third, 0);
       assert.match(third.stderr, WARNING);
       for (const place of [dir, second, join(home, 'third'), server.dir]) assert.deepEqual(filesWithSecrets(place), []);

@@ -24,7 +24,7 @@ import { endBinaries, runBinary, startBinary, type Ran } from '../support/binary
 import { dashboards, DEPLOY, expressionsOf, filledIn } from '../support/dashboards.ts';
 import { freePort } from '../support/free-port.ts';
 import { promtool, startPrometheus, type Prometheus } from '../support/prometheus.ts';
-import { redisProgram } from '../support/redis-server.ts';
+import { redisProgram, startRedis } from '../support/redis-server.ts';
 import { binOf } from '../support/shells.ts';
 import { assertCode, assertNoFault, onStage, plainPlan } from '../support/stage.ts';
 import { until } from '../support/until.ts';
@@ -61,6 +61,42 @@ test('gossamer-start begins a crawl, goes on with it when it is started again, a
     assertCode(alone, 2);
     assert.match(alone.stderr, /^usage: gossamer-start DIR CONFIG/);
   }));
+
+test('gossamer-start joins a crawl that another machine began, without a configuration, and goes on with it', async () => {
+  const server = await startRedis({ appendonly: 'yes' });
+  try {
+    await onStage(plainPlan(6, 60, 20), async (stage) => {
+      const env = {
+        ...process.env,
+        PATH: [binOf(stage.home), process.env.PATH].join(delimiter),
+        GOSSAMER_STORE: server.url,
+      };
+      const start = (words: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Ran> =>
+        runBinary(words, { command: [join(DEPLOY, 'gossamer-start')], cwd: stage.home, env: { ...env, ...more } });
+      const config = join(stage.home, 'news.yaml');
+      const written = { seeds: 'seeds.txt', delay: '50ms', 'connect-to': stage.served.connectTo, 'max-pages': 5 };
+      writeFileSync(config, JSON.stringify({ ...written, 'disk-reserve': '10MiB', name: 'news' }));
+      const second = join(stage.home, 'second', 'news'); // the name of the crawl is that of the directory
+      const joining = [second, join(stage.home, 'nowhere.yaml'), '--disk-reserve', '10MiB'];
+      const early = await start(joining, { GOSSAMER_START_JOIN: 'yes' });
+      assertCode(early, 2);
+      assert.match(early.stderr, /has no crawl "news": start it by "gossamer crawl"/);
+
+      assertCode(await start([stage.dir, config, '--email', 'test@example.org']), 0);
+      const begun = await stage.status();
+      assert.ok(begun.waiting > 0, JSON.stringify(begun));
+      assertCode(await start(joining, { GOSSAMER_START_JOIN: 'yes' }), 0);
+      assert.equal(existsSync(join(second, 'crawl.json')), true);
+      writeFileSync(config, JSON.stringify({ ...written, 'disk-reserve': '10MiB', name: 'news', 'max-pages': null }));
+      assertCode(await start([stage.dir, config, '--email', 'test@example.org']), 0);
+      assertCode(await start(joining, { GOSSAMER_START_JOIN: 'yes' }), 0);
+      assert.equal((await stage.status()).pages, stage.world.reachable().pages.size);
+      assertNoFault(stage.report());
+    });
+  } finally {
+    await server.remove();
+  }
+});
 
 test('gossamer-start ends with 0 where a code is said to be an end, passes on signals, and all other codes', async () => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-start-'));

@@ -17,6 +17,7 @@ import type { Running } from '../support/binary.ts';
 import { serveHeldSites } from '../support/held-site.ts';
 import { readMetrics, sumOf, sumsBy, type Point } from '../support/metrics-text.ts';
 import { POISON_FILE } from '../support/poison-parse-thread.ts';
+import { readIdentity } from '../../src/folder/folder.ts';
 import { entry, runHere } from '../support/run-here.ts';
 import { SHARED_STORES } from '../support/shared-servers.ts';
 import { assertCode, onStage, plainPlan } from '../support/stage.ts';
@@ -199,7 +200,10 @@ for (const [name, start] of Object.entries(SHARED_STORES)) {
         if (existsSync('/proc/self/fd'))
           assert.ok(looks.some((points) => sumOf(points, 'gossamer_open_descriptors', { kind: 'store' })! >= 1));
         const verbs = sumsBy(readMetrics(metrics), 'gossamer_store_verb_seconds_count', 'verb');
-        assert.deepEqual(Object.keys(verbs).toSorted(), ['admit', 'census', 'claim', 'settle', 'steer']);
+        assert.deepEqual(Object.keys(verbs).toSorted(), ['admit', 'census', 'claim', 'journal', 'settle', 'steer']);
+        const { id, member = id, settings } = readIdentity(stage.dir);
+        for (const { name: metric, labels } of looks.flat())
+          assert.deepEqual([labels.crawl, labels.member], [settings.name, member], metric);
         await assert.rejects(fetch(isServed!), 'it is closed when the crawl ends');
       });
     } finally {

@@ -174,7 +174,8 @@ test('members of a shared crawl learn from each other where seeds are at home', 
     assertCode(ran, 0);
     asked = [];
     const joined = join(home, 'joined');
-    assertCode(await runBinary(['join', joined, ...store, '--max-pages', 'none', '--disk-reserve', '10MiB']), 0);
+    assertCode(await runBinary(['set', ...store, '--max-pages', 'none']), 0);
+    assertCode(await runBinary(['join', joined, ...store, '--disk-reserve', '10MiB']), 0);
     assert.deepEqual(asked.toSorted(), of('new.test/welcome/1', 'new.test/welcome/2', 'sub.new.test/'));
     // A seed that is added here is a home for the other one, too.
     asked = [];
@@ -182,7 +183,7 @@ test('members of a shared crawl learn from each other where seeds are at home', 
     assertCode(await runBinary(['resume', dir, ...more]), 0);
     assert.deepEqual(asked, ['www.a.test/guide/one']);
     asked = [];
-    assertCode(await runBinary(['resume', joined]), 0);
+    assertCode(await runBinary(['resume', joined, '--max-pages', 'none']), 0);
     assert.deepEqual(
       asked.toSorted(),
       PAGES.filter((page) => page.includes('a.test/') && page !== 'www.a.test/guide/one').toSorted(),

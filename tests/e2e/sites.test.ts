@@ -230,7 +230,11 @@ describe('wrong use', { concurrency: 2 }, () => {
     ],
     ['an unknown format', (dir) => ['sites', dir, '--format', 'xml'], /--format "xml" is not known/],
     ['the sites of nothing', () => ['sites', 'nothing'], /there is no crawl in "nothing"/],
-    ['an explanation without a URL', (dir) => ['explain', dir], /the URL is missing: gossamer explain <dir> <url>/],
+    [
+      'an explanation without a URL',
+      (dir) => ['explain', dir],
+      /the URL is missing: gossamer explain <dir>\.\.\. <url>/,
+    ],
     ['an explanation in nothing', () => ['explain', 'nothing', 'https://a.example/'], /there is no crawl in "nothing"/],
   ];
   for (const [what, words, says] of uses) {

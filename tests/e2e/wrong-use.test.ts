@@ -1,7 +1,7 @@
 /** Wrong use of the binary: one clear sentence, exit code 2, and nothing is changed. */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -297,7 +297,7 @@ const WRONG_USES: readonly WrongUse[] = [
     ['pages', 'done', '--status', 'ok'],
     /--status "ok" is not understood: write a whole number/,
   ],
-  ['show without a URL', ['show', 'done'], /the URL is missing: gossamer show <dir> <url>/],
+  ['show without a URL', ['show', 'done'], /the URL is missing: gossamer show <dir>... <url>/],
   ['show of what is no URL', ['show', 'done', 'http://['], /"http:\/\/\[" is not a URL that a crawl can have/],
   [
     'a disk with less room than must stay free',
@@ -309,11 +309,11 @@ const WRONG_USES: readonly WrongUse[] = [
 ];
 
 /** Every file with its size and its time: what a wrong use must not change. */
-const listing = (): string[] =>
-  readdirSync(home, { recursive: true, encoding: 'utf8' })
+const listing = (of = home): string[] =>
+  readdirSync(of, { recursive: true, encoding: 'utf8' })
     .toSorted()
     .map((name) => {
-      const { size, mtimeMs } = statSync(join(home, name));
+      const { size, mtimeMs } = statSync(join(of, name));
       return `${name} ${size} ${mtimeMs}`;
     });
 
@@ -325,15 +325,21 @@ const assertSentence = (ran: Ran, says: RegExp): void => {
   assert.equal(ran.stdout, '');
 };
 
-// None of them changes anything, so two can run at once.
+// Two run at once, each with files of its own: some make a crawl's directory, and take it away again.
 describe('wrong use', { concurrency: 2 }, () => {
   for (const [what, args, says, code = 2] of WRONG_USES) {
     test(`${what} gets a sentence and exit code ${code}, and nothing is changed`, async () => {
-      const before = listing();
-      const ran = await runBinary(args, { cwd: home });
-      assertCode(ran, code);
-      assertSentence(ran, says);
-      assert.deepEqual(listing(), before);
+      const own = mkdtempSync(join(tmpdir(), 'gossamer-wrong-'));
+      try {
+        cpSync(home, own, { recursive: true });
+        const before = listing(own);
+        const ran = await runBinary(args, { cwd: own });
+        assertCode(ran, code);
+        assertSentence(ran, says);
+        assert.deepEqual(listing(own), before);
+      } finally {
+        rmSync(own, { recursive: true });
+      }
     });
   }
 });

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FAULTS, simulate, type Verdict } from './run.ts';
+import { FAULTS, type Verdict } from './plan.ts';
+import { simulate } from './run.ts';
 
 /** `npm run simulate -- --runs 200` takes more. */
 const SEEDS = [1_001, 1_002, 1_003];

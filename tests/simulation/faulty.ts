@@ -1,6 +1,7 @@
 /** A store and an archive that can be told to fail, and calls that take their time. */
 
 import type { Archive } from '../../src/archive/archive.ts';
+import { joinSpans } from '../../src/archive/dead-list.ts';
 import { StoreFault } from '../../src/contract/fault.ts';
 import type { Store } from '../../src/contract/store.ts';
 import type { DeadRecords } from '../../src/contract/walk.ts';
@@ -20,10 +21,14 @@ export interface StoreFaults {
   slowMs: number;
   /** How long a call is on its way; the longer, the more calls share a batch. */
   callMs: number;
+  /** Nothing goes to the store or comes from it before that moment. */
+  cutUntil?: () => number;
   /** The process is dead, and with it its store: what was on its way never arrives. */
   isGone?: () => boolean;
   /** The store has taken a settlement of this site. */
   onSettled: (site: string) => void;
+  /** It has refused one: what the visit learned is gone. */
+  onRefused: (site: string) => void;
   /** The store had no room for this link. */
   onForgotten: (url: string) => void;
 }
@@ -37,6 +42,7 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
   const settle: Store['settle'] = async (settlements) => {
     const settled = await store.settle(settlements);
     if (settled.refused === 0) for (const { site } of settlements) faults.onSettled(site);
+    for (const at of settled.refusedAt ?? []) faults.onRefused(settlements[at]!.site);
     return settled;
   };
   const admit: Store['admit'] = async (links, siteWaitingMax) => {
@@ -44,13 +50,18 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
     for (const { url, site } of links) if (admitted.full.includes(site)) faults.onForgotten(url);
     return admitted;
   };
+  const passable = async (): Promise<void> => {
+    while (clock.now() < (faults.cutUntil?.() ?? 0)) await clock.sleep(faults.cutUntil!() - clock.now());
+  };
   const through = async <T>(verb: string, effect: () => Promise<T>): Promise<T> => {
     const what = faults.next(verb);
     await clock.sleep(what === 'late' ? faults.slowMs : faults.callMs);
+    await passable();
     if (faults.isGone?.()) return new Promise(() => {});
     if (what === 'before') throw fault(verb);
     const result = await (what === 'within' && faults.within ? faults.within(effect) : effect());
     await clock.sleep(what === 'slow' ? faults.slowMs : REPLY_MS);
+    await passable();
     if (what === 'after') throw fault(verb);
     return result;
   };
@@ -60,6 +71,8 @@ export const faultyStore = (store: Store, clock: VirtualClock, faults: StoreFaul
     settle: (settlements) => through('settle', () => settle(settlements)),
     steer: (changes) => through('steer', () => store.steer(changes)),
     census: () => through('census', () => store.census()),
+    beat: () => through('beat', () => store.beat()),
+    journal: (after) => through('journal', () => store.journal(after)),
     rules: (digest, site) => through('rules', () => store.rules(digest, site)),
     close: () => store.close(),
   };
@@ -72,6 +85,8 @@ export const standing = (store: Store, clock: VirtualClock): Store => ({
   settle: (settlements) => clock.standFor(store.settle(settlements)),
   steer: (changes) => clock.standFor(store.steer(changes)),
   census: () => clock.standFor(store.census()),
+  beat: () => clock.standFor(store.beat()),
+  journal: (after) => clock.standFor(store.journal(after)),
   rules: (digest, site) => clock.standFor(store.rules(digest, site)),
   close: () => clock.standFor(store.close()),
 });
@@ -146,8 +161,7 @@ export const createFaultyArchive = (file = 'archive'): FaultyArchive => {
     records: (dead = []) => {
       let at = 0;
       let text = '';
-      for (const { offset, bytes: deadBytes } of dead.toSorted((a, b) => a.offset - b.offset)) {
-        if (offset < at) continue; // told twice
+      for (const { offset, bytes: deadBytes } of joinSpans(dead.map((span) => ({ ...span, why: '' })))) {
         text += bytes.toString('utf8', at, offset);
         at = offset + deadBytes;
       }

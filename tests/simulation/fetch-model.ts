@@ -54,7 +54,7 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
     },
     namedAt: () => namedAt,
     isAskingRobots: () => robotsRequests > 0,
-    fetch: async ({ url }, signal, open) => {
+    fetch: async ({ url, maySend }, signal, open) => {
       const startedAt = clock.now();
       const failed = (cause: FailureCause, left: boolean, unsure = false): Exchange => ({
         kind: 'failed',
@@ -65,7 +65,7 @@ export const createFetchModel = (web: ModelWeb, clock: VirtualClock, witness: Wi
         unsure,
         detail: 'model',
       });
-      if (signal.aborted) return failed('aborted', false, true);
+      if (signal.aborted || maySend?.() === false) return failed('aborted', false, true);
       const site = web.siteNamed(new URL(url).hostname);
       const health = web.originHealth(url);
       if (site.health === 'dead' || health === 'gone') {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../src/contract/store.ts';
 import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
+import type { DeadRecords } from '../../src/contract/walk.ts';
 import { survey } from '../../src/care/verify/survey.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { WarcPlace, PageRow } from '../../src/model/page.ts';
@@ -15,7 +16,7 @@ import { openMemoryStore } from '../../src/store/memory/store.ts';
 import { openSqliteCrawl } from '../../src/store/sqlite/crawl.ts';
 import { openSqlite, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { SHARDS } from '../../src/url/shard.ts';
-import type { FaultyArchive } from './faulty.ts';
+import { createFaultyArchive, type FaultyArchive } from './faulty.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export interface Holding {
@@ -37,6 +38,8 @@ export interface Durable {
   /** Opens it once more everywhere, so that what the dead left is put right. */
   rest(): Promise<Census>;
   holding(): Promise<Holding>;
+  /** Remembers what it holds. What it gives takes it back to that, on a server that is another one. */
+  save?(dice: (below: number) => number): Promise<() => Promise<void>>;
   remove(): void;
 }
 
@@ -102,14 +105,12 @@ export const sqliteDurable = (clock: VirtualClock, archive: FaultyArchive): Dura
   };
 };
 
-/** The reference store; shared by processes, it is opened once and leases run out. */
-export const memoryDurable = (clock: VirtualClock, archive: FaultyArchive, shared: boolean): Durable => {
+/** The reference store, for one process. */
+export const memoryDurable = (clock: VirtualClock, archive: FaultyArchive): Durable => {
   const state = createMemoryState();
-  let store: Store | null = null;
   const open = (): Store => {
     archive.state = 'well';
-    if (!store || !shared) store = openMemoryStore({ clock, archive, state });
-    return store;
+    return openMemoryStore({ clock, archive, state });
   };
   return {
     open,
@@ -118,6 +119,49 @@ export const memoryDurable = (clock: VirtualClock, archive: FaultyArchive, share
     recordAt: archive.recordAt,
     rest: () => open().census(),
     holding: () => holdingOf(openMemoryCrawl({ state, clock }), SHARDS),
+    remove: () => {},
+  };
+};
+
+/** The reference store, shared by members with an archive each. */
+export const memberDurable = (clock: VirtualClock, admittedMax: number): Durable => {
+  const state = createMemoryState();
+  const members = new Map<string, { readonly archive: FaultyArchive; readonly dead: DeadRecords[] }>();
+  let servers = 1;
+  const memberOf = (name: string): { archive: FaultyArchive; dead: DeadRecords[] } => {
+    const member = members.get(name) ?? { archive: createFaultyArchive(`archive-${name}`), dead: [] };
+    members.set(name, member);
+    return member;
+  };
+  const open = (name: string): Store => {
+    const { archive, dead } = memberOf(name);
+    archive.state = 'well';
+    const member = {
+      name,
+      admittedMax,
+      server: () => `server ${servers}`,
+      dead: (records: readonly DeadRecords[]) => void dead.push(...records),
+    };
+    return openMemoryStore({ clock, archive, state, member });
+  };
+  return {
+    open,
+    archive: (name) => memberOf(name).archive,
+    records: () => [...members.values()].flatMap(({ archive, dead }) => archive.records(dead)),
+    recordAt: (place) =>
+      [...members.values()].map(({ archive }) => archive.recordAt(place)).find((text) => text !== '') ?? '',
+    rest: async () => {
+      const stores = [...members.keys()].map(open);
+      return stores.at(-1)!.census();
+    },
+    holding: () => holdingOf(openMemoryCrawl({ state, clock }), SHARDS),
+    save: async () => {
+      const saved = structuredClone(state);
+      return async () => {
+        Object.assign(state, structuredClone(saved));
+        servers++;
+      };
+    },
     remove: () => {},
   };
 };

@@ -3,7 +3,8 @@
  * fits its source fails its test, so none can go stale. To add one, add a row.
  */
 
-import type { FaultName } from './run.ts';
+import { MEMBER_MUTANTS } from './member-mutants.ts';
+import type { FaultName } from './plan.ts';
 import type { SharedKind } from './shared-place.ts';
 
 export interface Mutant {
@@ -45,6 +46,7 @@ export const editSource = (source: string, { find, replace }: Edit): string | nu
 };
 
 export const MUTANTS: readonly Mutant[] = [
+  ...MEMBER_MUTANTS,
   {
     name: 'the bodies of a visit are not given back',
     edits: [edit('visit/visit.ts', '    for (const exchange of state.exchanges) parts.forget(exchange);\n', '')],
@@ -70,8 +72,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/memory/store.ts',
-        'if (site?.lease?.id !== settlement.lease || accepted.has(site)) continue;\n    if (site.lease.until === null || site.lease.until > now) accepted.set(site, settlement);',
-        'if (!site?.lease || accepted.has(site)) continue;\n    accepted.set(site, settlement);',
+        'if (member && !(member.isInOrder() && member.book.isInForce(settlement.lease))) continue;\n    if (site?.lease?.id !== settlement.lease || site.lease.run !== run || accepted.has(site)) continue;\n    if (site.lease.until === null || site.lease.until > clock.now()) accepted.set(site, settlement);',
+        'if (!site?.lease || run === "?" || accepted.has(site)) continue;\n    accepted.set(site, settlement);',
       ),
     ],
   },
@@ -312,13 +314,21 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'who stood still past its lease goes on as if it had it',
     seed: 12,
     fault: 'process-stands-still',
-    edits: [edit('visit/deadline.ts', '    if (clock.now() >= until) over.abort();\n', '')],
+    edits: [
+      edit('visit/deadline.ts', '    if (clock.now() >= until) over.abort();\n', ''),
+      edit(
+        'visit/deadline.ts',
+        '    if (pulse && term !== undefined && !pulse.mayRequest(term)) await',
+        '    if (false) await',
+      ),
+      edit('visit/deadline.ts', '=> clock.now() < until && (pulse &&', '=> until < 0 || (pulse && term === -1 &&'),
+    ],
   },
   {
     name: 'Redis accepts a stale lease',
     fault: 'store-slower-than-lease',
     store: 'redis',
-    edits: [edit('store/redis/lua/settle.lua', 'tonumber(l.id) ~= t[2] or (l.ends and l.ends <= now)', 'false')],
+    edits: [edit('store/redis/lua/settle.lua', 'l.id ~= t[2] or (l.ends and l.ends <= now)', 'false')],
   },
   {
     name: 'Redis lets a freed site be visited at once',
@@ -333,7 +343,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'Redis settles a batch again whose answer was lost',
     fault: 'connection-lost',
     store: 'redis',
-    edits: [edit('store/redis/lua/settle.lua', 'if tonumber(last) < number then', 'if tonumber(last) <= number then')],
+    edits: [
+      edit('store/redis/lua/settle.lua', 'elseif last.number < number then', 'elseif last.number <= number then'),
+    ],
   },
   {
     name: 'rows that Redis never settled stay when their process has died',
@@ -366,6 +378,6 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'PostgreSQL settles a batch again whose answer was lost',
     fault: 'connection-lost',
     store: 'postgres',
-    edits: [edit('store/postgres/sql/settle.sql', 'IF me.batch >= _batch THEN RETURN NULL; END IF;', '')],
+    edits: [edit('store/postgres/sql/settle.sql', 'IF me.batch >= _batch THEN shut := false; RETURN; END IF;', '')],
   },
 ];

@@ -23,6 +23,13 @@ if (name !== undefined) {
     return changed;
   };
 
+  // At once: a store that cannot be opened may be waited for.
+  for (const file of new Set(mutant.edits.map((edit) => edit.file))) {
+    const url = new URL(`../../src/${file}`, import.meta.url);
+    plantIn(url.pathname, fs.readFileSync(url, 'utf8'));
+  }
+  planted.clear();
+
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context);

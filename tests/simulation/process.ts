@@ -5,16 +5,20 @@ import { createCrew } from '../../src/visit/crew.ts';
 import { isFinished } from '../../src/visit/finished.ts';
 import type { Parsed, ParseJob } from '../../src/visit/parts.ts';
 import type { Store } from '../../src/contract/store.ts';
+import { watchPulse } from '../../src/visit/pulse.ts';
 import { createReach } from '../../src/visit/reach.ts';
 import { visit } from '../../src/visit/visit.ts';
 import type { Census } from '../../src/model/census.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { LAPSED_AFTER_MS } from '../../src/model/pulse.ts';
 import { ROBOTS_REDIRECTS_MAX } from '../../src/model/robots.ts';
 import { parseRobots } from '../../src/politeness/robots.ts';
 import { canonicalize } from '../../src/url/canonical.ts';
 import { createScope, NO_RULES } from '../../src/url/scope.ts';
 import { siteOf } from '../../src/url/site.ts';
+import { createBeating } from './beating.ts';
 import { robotsText, type FetchModel } from './fetch-model.ts';
+import { createParseModel } from './parse-model.ts';
 import type { ModelWeb } from './web.ts';
 
 export interface ProcessParts {
@@ -57,7 +61,10 @@ export interface Process {
   killFetcher(index: number): void;
   /** A parse thread dies, with its jobs; false when it had none. */
   killParser(): boolean;
-  /** Nothing moves in it until `wake`: what comes meanwhile waits, though time goes on for all others. */
+  /**
+   * Nothing moves in it until `wake`: what comes meanwhile waits, though time goes on for all others. It cannot hang
+   * up, either: what a site has not answered when its visits should have been broken off is not held against it.
+   */
   standStill(): void;
   wake(): void;
   /** How many sites the fetch thread that knows fewest knows to have answered. */
@@ -72,6 +79,8 @@ export interface Process {
 const BODIES_PER_VISIT_MAX = ROBOTS_REDIRECTS_MAX + 2;
 const CENSUS_MS = 5_000;
 const RESTART_MS = 20;
+/** How often a fetch thread looks whether its visits must be broken off. */
+const LOOK_MS = 500;
 
 /** The client is dead, so its connections close. */
 const hangUp = (requests: Set<() => void>): void => {
@@ -108,42 +117,16 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
         );
       });
   const here = guard(() => alive);
+  /** Where processes share a store, it must hear this one. */
+  const beating =
+    settings.leaseMs === null
+      ? null
+      : createBeating(
+          { beat: () => here(store.beat()) },
+          { now: clock.now, sleep: (ms, signal) => here(clock.sleep(ms, signal)) },
+        );
 
-  const work = ({ robots, page, read, sitemap = false }: ParseJob): Parsed & { kind: 'parsed' } => {
-    const lines = robots.map(() => 'robots\n').join('');
-    const bytes = new Uint8Array(Buffer.from(`${lines}${page ? `${page.url}\n` : ''}`));
-    const found = page && read ? web.page(page.url) : null;
-    const isKnown = found !== null && sitemap === (found.kind === 'sitemap');
-    const { hrefs = [], sitemaps = [] } = isKnown ? found : {};
-    return {
-      kind: 'parsed',
-      records: { bytes, pageAt: page ? lines.length : -1, pageLength: bytes.length - lines.length },
-      findings:
-        page && read
-          ? {
-              title: '',
-              language: '',
-              charset: '',
-              charsetGuessed: false,
-              base: page.url,
-              hrefs,
-              sitemaps,
-              canonical: '',
-              noindex: false,
-              nofollow: false,
-              text: '',
-            }
-          : null,
-      digest: '',
-      bodyBytes: 0,
-      cut: false,
-      extracted: '',
-      troubles: [],
-    };
-  };
-  const isPoison = ({ page, read }: ParseJob): boolean =>
-    page !== null && read && web.page(page.url)?.kind === 'poison';
-
+  const { work, isPoison } = createParseModel(web);
   const parseInThread = (job: ParseJob): Promise<Parsed> =>
     new Promise((resolve) => {
       jobs.add(resolve);
@@ -203,7 +186,17 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
         known.set(index, (known.get(index) ?? 0) + 1);
       },
     });
-    const { parts } = createCrew({
+    const watch = beating && watchPulse(beating.pulse, myClock);
+    const lookOn = async (): Promise<never> => {
+      for (;;) {
+        await myClock.sleep(LOOK_MS);
+        watch?.look();
+      }
+    };
+    if (watch) void lookOn();
+    let lastTerm = 0;
+    const { parts, forgetKnown } = createCrew({
+      ...(watch ? { pulse: watch } : {}),
       clock: myClock,
       scope: createScope(NO_RULES),
       siteWaitingMax: settings.siteWaitingMax,
@@ -221,7 +214,13 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
         sitemaps: web.plan.sitemaps === true,
       },
       fetch: async (request, signal) => {
-        const exchange = await mine(model.fetch(request, signal, state.requests));
+        const maySend = (): boolean => {
+          const goes = request.maySend?.() ?? true;
+          const silentMs = beating?.silence() ?? null;
+          if (goes && silentMs !== null) over.add(`${request.url} was asked for ${silentMs} ms after the last beat`);
+          return goes;
+        };
+        const exchange = await mine(model.fetch({ ...request, maySend }, signal, state.requests));
         if (exchange.kind === 'answered') count('bodies', 1);
         return mine(reach.judge(exchange));
       },
@@ -240,7 +239,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
       claim: async ({ visits: wanted }) => {
         await mine(reach.passable(stop.signal));
         if (!alive || !state.alive) return new Promise(() => {}); // it died a moment ago
-        return mine(
+        const { visits, nextDueAt, term } = await mine(
           store.claim({
             holder: `${name}-fetch-${index}`,
             visits: wanted,
@@ -251,6 +250,9 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
             shards: settings.leaseMs === null ? shards.filter((shard) => shard % settings.fetchers === index) : shards,
           }),
         );
+        if (term !== lastTerm) forgetKnown();
+        lastTerm = term;
+        return { visits: beating ? visits.map((one) => ({ ...one, term })) : visits, nextDueAt };
       },
       visit: (leased) => {
         count('visits', 1);
@@ -298,6 +300,7 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
     const seeds = web.seeds
       .map((url) => canonicalize(url))
       .flatMap((address) => (typeof address === 'string' ? [] : [address]));
+    await beating?.begin(fail);
     await here(
       store.admit(
         seeds.map(({ url, host }) => ({
@@ -352,7 +355,12 @@ export const startProcess = ({ name, web, clock, store, model, settings, answere
       }
       return true;
     },
-    standStill: () => void (asleep ??= []),
+    standStill: () => {
+      const sleep = (asleep ??= []);
+      const requests = [...fetchers.values()].flatMap((fetcher) => [...fetcher.requests]);
+      if (beating)
+        void clock.sleep(LAPSED_AFTER_MS + LOOK_MS).then(() => asleep === sleep && requests.forEach((drop) => drop()));
+    },
     wake: () => {
       const come = asleep ?? [];
       asleep = null;

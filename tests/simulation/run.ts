@@ -11,52 +11,17 @@ import { SHARDS } from '../../src/url/shard.ts';
 import { diceFor, mix, pick } from '../../src/world/random.ts';
 import { createFaultyArchive, faultyStore, gathering, standing, type StoreFaults } from './faulty.ts';
 import { createFetchModel } from './fetch-model.ts';
-import { memoryDurable, sqliteDurable, type Durable } from './holding.ts';
+import { memberDurable, memoryDurable, sqliteDurable, type Durable } from './holding.ts';
 import { judge } from './judge.ts';
+import { createMemberFaults } from './member-faults.ts';
+import { MEMBER_FAULTS, type RunPlan, type Verdict } from './plan.ts';
 import { startProcess, type Process, type SimSettings } from './process.ts';
-import { SHARED_SHARDS, sharedDurable } from './shared-holding.ts';
-import type { SharedServer } from './shared-place.ts';
+import { sharedDurable } from './shared-holding.ts';
+import { SHARED_SHARDS, type SharedServer } from './shared-place.ts';
 import { createVirtualClock } from './virtual-clock.ts';
+import { linksOn } from './parse-model.ts';
 import { createWeb } from './web.ts';
 import { createWitness } from './witness.ts';
-
-/** What goes wrong: once, or from some moment on always, until the crawl has suffered enough. */
-export const FAULTS = [
-  'none',
-  'fetch-thread-dies',
-  'parse-thread-dies',
-  'process-dies',
-  'process-dies-in-commit',
-  'store-fails-before',
-  'store-fails-after',
-  'store-slower-than-lease',
-  'disk-full',
-  'request-never-ends',
-  'machine-cut-off',
-] as const;
-/** All faults where processes share a server: those above, and what can go wrong only there. */
-export const SHARED_FAULTS = [...FAULTS, 'connection-lost', 'process-stands-still'] as const;
-export type FaultName = (typeof SHARED_FAULTS)[number];
-
-export interface RunPlan {
-  readonly seed: number;
-  readonly fault: FaultName;
-  readonly always: boolean;
-  /** Sites have sitemaps, and the crawl reads them. */
-  readonly sitemaps?: boolean;
-}
-
-export interface Verdict extends RunPlan {
-  readonly broken: readonly string[];
-  readonly requests: number;
-  readonly gaps: number;
-  readonly pages: number;
-  readonly links: number;
-  readonly lives: number;
-  readonly faults: number;
-  readonly simulatedMs: number;
-  readonly events: number;
-}
 
 /** A crawl that is hit this often by a fault that does not stop has suffered enough. */
 const HITS_MAX = 6;
@@ -68,6 +33,12 @@ const LIVES_MAX = 40;
 const EVENTS_MAX = 1_000_000;
 const SHARED_EVENTS_MAX = 300_000;
 const LEASE_MS = 45_000;
+/** Where a member dies for good its leases must be freed long before they end. */
+const LONG_LEASE_MS = 24 * 3_600_000;
+/** Links that a member remembers to send again: as many as it likes, or hardly any. */
+const ADMITTED_MAX = [250_000, 10] as const;
+/** With hardly any, what a member sent first must not be forgotten by the store. */
+const ESTABLISHED_MS = 15_000;
 
 /** Who knows fewer sites that answered cannot tell whose trouble it is. */
 const KNOWN_SITES_LEAST = 3;
@@ -76,17 +47,13 @@ const ROBOTS_AWAITED_EVENTS = 1_000;
 /** The directories of the crawl: with one process, and with two. */
 const MAIN = 'm1';
 const OTHER = 'm2';
+const THIRD = 'm3';
 /** So long after its death what a process had sent may still arrive; another is started later than that. */
 const LAST_WORDS_MS = 50;
 
-export const planOf = (seed: number, faults: readonly FaultName[] = FAULTS): RunPlan => ({
-  seed,
-  fault: pick(faults, mix(seed, 1)),
-  always: mix(seed, 2) % 2 === 0,
-});
-
 /** One process of the crawl, and the store as it has opened it. */
 interface Life {
+  readonly member: string;
   readonly process: Process;
   readonly store: Store;
 }
@@ -110,12 +77,14 @@ export const simulate = async (
     sitemaps,
   });
   const clock = createVirtualClock();
+  const startedAt = clock.now();
   // An archive belongs to one process: who dies while he appends leaves a tail to himself alone.
   const shared =
     server !== null ||
     fault === 'store-slower-than-lease' ||
     (fault !== 'process-dies-in-commit' && dice(4) === 0) ||
-    fault === 'process-stands-still';
+    fault === 'process-stands-still' ||
+    MEMBER_FAULTS.some((one) => one === fault);
   const settings: SimSettings = {
     // With several, each would know few sites of these small webs: too few to tell whose trouble it is.
     fetchers: fault === 'machine-cut-off' ? 1 + 0 * dice(3) : 1 + dice(3),
@@ -126,28 +95,37 @@ export const simulate = async (
     troubleDelayMs: server ? 1_000 : 10_000,
     parkAfter: 8,
     shards: server ? SHARED_SHARDS : SHARDS,
-    leaseMs: shared ? LEASE_MS : null,
-    siteWaitingMax: mix(seed, 4) % 5 === 0 ? 3 + (mix(seed, 5) % 5) : null,
+    leaseMs: shared ? (fault === 'member-dies-for-good' ? LONG_LEASE_MS : LEASE_MS) : null,
+    // What is sent again may find no room: then nobody is told.
+    siteWaitingMax: fault !== 'store-goes-back' && mix(seed, 4) % 5 === 0 ? 3 + (mix(seed, 5) % 5) : null,
     survivesStoreFaults: dice(3) > 0,
   };
   const witness = createWitness(web, settings.delayMs);
   const model = createFetchModel(web, clock, witness);
+  const admittedMax = pick(ADMITTED_MAX, mix(seed, 8));
   const embedded = (): Durable => {
+    if (shared) return memberDurable(clock, admittedMax);
     const archive = createFaultyArchive();
-    return shared || dice(3) === 0 ? memoryDurable(clock, archive, shared) : sqliteDurable(clock, archive);
+    return dice(3) === 0 ? memoryDurable(clock, archive) : sqliteDurable(clock, archive);
   };
   /** A process may be alone, with nobody to take over; then its waiting links can lie in files. */
-  const isAlone = !shared || (server !== null && mix(seed, 6) % 4 === 0);
+  const isAlone = !shared || (server !== null && fault !== 'member-dies-for-good' && mix(seed, 6) % 4 === 0);
   const isInFiles = server?.kind === 'redis' && isAlone && mix(seed, 7) % 2 === 0;
-  const durable = server ? sharedDurable(clock, server, isInFiles ? 'files' : 'store') : embedded();
+  const durable = server
+    ? sharedDurable(clock, server, { frontier: isInFiles ? 'files' : 'store', linksOn: linksOn(web) })
+    : embedded();
 
   let hits = 0;
   let deaths = 0;
   let lives = 0;
-  const spent = (): boolean => hits >= (always ? HITS_MAX : 1);
+  /** Of three members one is left. */
+  const hitsMax = fault === 'member-dies-for-good' ? 2 : HITS_MAX;
+  const spent = (): boolean => hits >= (always ? hitsMax : 1);
   /** The webs of shared stores are small: there faults follow each other sooner. */
   const hurry = server ? 3 : 1;
   let nextHit = 20 + dice(fault === 'none' ? 1 : 1_500 / hurry);
+  // Sometimes it forgets even the seeds.
+  if (fault === 'store-goes-back' && mix(seed, 9) % 3 === 0) nextHit = 1 + dice(5);
   const due = (): boolean => fault !== 'none' && !spent() && clock.events() >= nextHit;
   const hit = (): void => {
     hits++;
@@ -167,10 +145,14 @@ export const simulate = async (
     slowMs: LEASE_MS * 1.5,
     callMs,
     isGone: () => !shared && !self().process.isAlive(),
+    cutUntil: () => memberFaults.cutUntil(member),
     onSettled: witness.remembers,
+    onRefused: witness.missed,
     onForgotten: (url) => void forgotten.add(url),
     next: (verb) => {
       if (verb === 'census' || !due()) return 'nothing';
+      // A process whose beat fails for good ends; here it waits.
+      if (verb === 'beat' && fault !== 'store-slower-than-lease') return 'nothing';
       switch (fault) {
         case 'store-fails-before':
           return (hit(), 'before');
@@ -207,13 +189,15 @@ export const simulate = async (
   });
 
   const answered = new Set<string>();
-  let processes: Process[] = [];
+  /** Those at work; the first one is the main one. */
+  let living: Life[] = [];
   const everyone: Life[] = [];
   const start = async (name: string, member: string): Promise<Life> => {
     if (++lives > LIVES_MAX) throw new Error(`${LIVES_MAX} processes ended, and the crawl did not`);
     const opened = await clock.standFor(Promise.resolve(durable.open(member)));
     const store = server ? standing(opened, clock) : 'together' in opened ? gathering(opened, clock) : opened;
     const life: Life = {
+      member,
       store,
       process: startProcess({
         name,
@@ -239,18 +223,29 @@ export const simulate = async (
     deaths++;
     killed();
   };
-  /** Where the store is a server, its connections end with the process: no message of the dead arrives after that. */
-  const close = async (store: Store): Promise<void> => void (server && (await store.close()));
+  /** Where processes share a store, its connections end with the process: no message of the dead arrives after that. */
+  const close = async (store: Store): Promise<void> => void (shared && (await store.close()));
   const bury = async ({ process, store }: Life): Promise<void> => {
     process.kill();
-    if (!server) return;
+    if (!shared) return;
     await clock.sleep(dice(LAST_WORDS_MS));
     await close(store);
   };
 
+  let isOver = false;
+  const memberFaults = createMemberFaults({
+    clock,
+    durable,
+    witness,
+    dice,
+    members: () => living.map(({ member }) => member),
+    kill: () => living[0] && killProcess(living[0].process),
+    isOver: () => isOver,
+  });
+
   clock.onEvent = () => {
     if (!due()) return;
-    const [process] = processes;
+    const [process] = living.map((life) => life.process);
     if (!process) return;
     const archive = durable.archive(MAIN);
     switch (fault) {
@@ -273,6 +268,7 @@ export const simulate = async (
         // may never come again.
         if (!model.isAskingRobots() && clock.events() < nextHit + ROBOTS_AWAITED_EVENTS) return;
         hit();
+        deaths++;
         process.standStill();
         return void clock.sleep(LEASE_MS * pick([0.5, 0.95, 1.3, 3], dice(4))).then(process.wake);
       case 'disk-full':
@@ -280,24 +276,41 @@ export const simulate = async (
       case 'request-never-ends':
         return (hit(), void (model.hangShare = always ? 0.3 : 0.1));
       case 'machine-cut-off': {
-        if (processes.some((one) => one.sitesKnown() < KNOWN_SITES_LEAST)) return;
+        if (living.some((one) => one.process.sitesKnown() < KNOWN_SITES_LEAST)) return;
         const means = pick(['names', 'connections'] as const, dice(2));
         return (hit(), void (model.cut = { means, until: clock.now() + pick([2_000, 60_000, 3_600_000], dice(3)) }));
+      }
+      case 'store-goes-back':
+        if (!server && admittedMax < ADMITTED_MAX[0] && clock.now() - startedAt < ESTABLISHED_MS) return;
+        return (hit(), deaths++, memberFaults.goBack());
+      case 'member-cut-off':
+        return (hit(), deaths++, memberFaults.cutOff());
+      case 'member-dies-for-good': {
+        const dead = living[dice(living.length)]!;
+        living = living.filter((one) => one !== dead);
+        return (hit(), deaths++, void bury(dead));
       }
       default:
         return;
     }
   };
 
+  /** The store may have gone back a moment after a process saw that all was done: then a resume finds more to do. */
+  const isDone = async ({ store }: Life): Promise<boolean> => {
+    if (fault !== 'store-goes-back') return true;
+    const { waiting, leased } = await store.census();
+    return waiting + leased === 0;
+  };
+  const othersOf = (fault === 'member-dies-for-good' ? [OTHER, THIRD] : [OTHER]).slice(isAlone ? Infinity : 0);
   const crawl = async (): Promise<void> => {
     for (let n = 0; ; n++) {
       const main = await start(`run-${n}`, MAIN);
-      const others = isAlone ? [] : [await start(`other-${n}`, OTHER)];
-      const { process } = main;
-      processes = [process, ...others.map((other) => other.process)];
+      const others: Life[] = [];
+      for (const member of othersOf) others.push(await start(`other-${member}-${n}`, member));
+      living = [main, ...others];
       const death = new Promise<'killed'>((resolve) => (killed = () => resolve('killed')));
-      const end = await Promise.race([...processes.map((one) => one.ended), death]);
-      if (end === 'finished') return;
+      const end = await Promise.race([...living.map((one) => one.process.ended), death]);
+      if (end === 'finished' && (await isDone(main))) return;
       // A process that cannot go on does not end at once: visits under way may still settle.
       if (end === 'fault') await clock.sleep(dice(500));
       const buried = [bury(main)];
@@ -305,26 +318,27 @@ export const simulate = async (
       if (fault === 'request-never-ends' && spent()) model.hangShare = 0;
       for (const other of others) {
         if (dice(2) === 0 && end === 'killed') {
+          living = [other];
           const outcome = await Promise.race([
             other.process.ended,
             clock.sleep(LEASE_MS * 3).then(() => 'time' as const),
           ]);
-          if (outcome === 'finished') return;
+          if (outcome === 'finished' && (await isDone(other))) return;
         }
         buried.push(bury(other));
       }
-      processes = [];
+      living = [];
       await clock.sleep(LAST_WORDS_MS + dice(3_000));
       await Promise.all(buried);
     }
   };
 
-  const startedAt = clock.now();
   const broken: string[] = [];
   let census: Census | null = null;
   try {
     const work = crawl().then(async () => {
-      processes = [];
+      isOver = true;
+      living = [];
       for (const { process, store } of everyone) {
         process.kill();
         await close(store);
@@ -332,14 +346,16 @@ export const simulate = async (
       census = await clock.standFor(durable.rest());
     });
     const end = await clock.drive(work, server ? SHARED_EVENTS_MAX : EVENTS_MAX, () =>
-      processes.some((one) => one.deaths() > DEATHS_MAX),
+      living.some((one) => one.process.deaths() > DEATHS_MAX),
     );
-    if (processes.some((one) => one.deaths() > DEATHS_MAX)) broken.push('threads die without end');
+    if (living.some((one) => one.process.deaths() > DEATHS_MAX)) broken.push('threads die without end');
     if (end === 'done')
       await work.catch((error: unknown) => broken.push(`the crawl failed: ${(error as Error).stack}`));
     else broken.push(`the crawl ${end}`);
     for (const { process } of everyone) broken.push(...process.overCeilings());
     broken.push(...witness.violations);
+    if (fault === 'member-dies-for-good' && clock.now() - startedAt >= LONG_LEASE_MS)
+      broken.push('the sites of a member that died waited for its leases to end');
     if (census) {
       broken.push(
         ...judge({
@@ -356,6 +372,7 @@ export const simulate = async (
       );
     }
   } finally {
+    isOver = true;
     for (const { store } of everyone) if (server) await store.close();
     durable.remove();
   }

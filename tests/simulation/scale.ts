@@ -101,6 +101,7 @@ const store = faultyStore(gathering(real, clock), clock, {
   slowMs: 0,
   callMs: 2,
   onSettled: witness.remembers,
+  onRefused: () => {},
   onForgotten: () => {},
 });
 const crawler = startProcess({

@@ -5,16 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DeadRecords } from '../../src/contract/walk.ts';
 import type { Census } from '../../src/model/census.ts';
+import type { Link } from '../../src/model/link.ts';
+import type { PageRow } from '../../src/model/page.ts';
 import type { FrontierPlace } from '../../src/model/settings.ts';
 import { openStore, openStoredCrawl } from '../../src/store/open.ts';
-import type { LookOptions } from '../../src/store/options.ts';
+import type { LookOptions, OpenedStore } from '../../src/store/options.ts';
 import { createFaultyArchive, type FaultyArchive } from './faulty.ts';
 import { holdingOf, type Durable, type Holding } from './holding.ts';
-import type { SharedServer } from './shared-place.ts';
+import { SHARED_SHARDS, type SharedServer } from './shared-place.ts';
 import type { VirtualClock } from './virtual-clock.ts';
-
-/** Few, so that a verb concerns most of them and costs little; a crawl has 64. */
-export const SHARED_SHARDS = 4;
 
 interface Member {
   readonly archive: FaultyArchive;
@@ -27,7 +26,11 @@ interface Member {
  * Every process works as the member that it is named; a member has an archive and rows of its own, and one process at a
  * time. With the waiting links in files there can be one member only.
  */
-export const sharedDurable = (clock: VirtualClock, server: SharedServer, frontier: FrontierPlace): Durable => {
+export const sharedDurable = (
+  clock: VirtualClock,
+  server: SharedServer,
+  { frontier, linksOn }: { frontier: FrontierPlace; linksOn: (page: PageRow) => Link[] },
+): Durable => {
   const home = mkdtempSync(join(tmpdir(), 'gossamer-sim-'));
   const crawl = server.crawlName();
   const members = new Map<string, Member>();
@@ -42,15 +45,30 @@ export const sharedDurable = (clock: VirtualClock, server: SharedServer, frontie
     members.set(name, member);
     return member;
   };
-  const open = (name: string): ReturnType<typeof openStore> => {
+  /** As a start does: links of this member's pages may be forgotten where it was not there to send them again. */
+  const readAgain = async (store: OpenedStore, { place }: Member): Promise<void> => {
+    const since = store.forgotSince ?? null;
+    if (since === null) return;
+    const crawl = await openStoredCrawl(place);
+    for (let row = 0, end = Infinity; row < end; ) {
+      const slice = await crawl.pagesAfter(row, {});
+      for (const page of slice.pages) if (page.time >= since) await store.admit(linksOn(page));
+      ({ row, end } = slice);
+    }
+    await crawl.close();
+    store.rereadDone?.();
+  };
+  const open = async (name: string): Promise<OpenedStore> => {
     const { archive, place, dead } = memberOf(name);
     archive.state = 'well';
-    return openStore({
+    const store = await openStore({
       ...place,
       clock: () => clock,
       archive: (settled) => (archive.cut(settled), archive),
       dead: (records) => void dead.push(...records),
     });
+    await readAgain(store, memberOf(name));
+    return store;
   };
   return {
     open,
@@ -80,6 +98,7 @@ export const sharedDurable = (clock: VirtualClock, server: SharedServer, frontie
         wrong: all.flatMap(({ wrong }) => wrong),
       };
     },
+    save: (dice) => server.save(crawl, dice),
     remove: () => rmSync(home, { recursive: true, force: true }),
   };
 };

@@ -5,7 +5,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SHARED_FAULTS, simulate, type Verdict } from './run.ts';
+import { SHARED_FAULTS, type Verdict } from './plan.ts';
+import { simulate } from './run.ts';
 import { SHARED_KINDS, startShared, type SharedKind, type SharedServer } from './shared-place.ts';
 
 /**

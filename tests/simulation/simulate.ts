@@ -2,7 +2,8 @@
 
 import { parseArgs } from 'node:util';
 import { writeCount, writeDuration } from '../../src/lib/units.ts';
-import { FAULTS, planOf, SHARED_FAULTS, simulate, type FaultName, type RunPlan, type Verdict } from './run.ts';
+import { FAULTS, planOf, SHARED_FAULTS, type FaultName, type RunPlan, type Verdict } from './plan.ts';
+import { simulate } from './run.ts';
 import { SHARED_KINDS, startShared } from './shared-place.ts';
 
 const { values } = parseArgs({

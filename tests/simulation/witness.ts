@@ -9,6 +9,8 @@ export interface Witness {
    * The store has taken what a visit to the site learned: from now on it binds. What died before that nobody can know.
    */
   remembers(site: string): void;
+  /** What binds now; what it gives makes it so again, when the store has gone back to this moment. */
+  save(): () => void;
   /** A visit to the site began, but nothing of it arrived: what one before learned and did not keep is gone. */
   missed(site: string): void;
   readonly violations: string[];
@@ -48,6 +50,7 @@ interface SiteRecord {
   binding: Told;
 }
 
+const NOTHING_TOLD: Told = { notBefore: -Infinity, crawlDelayMs: 0, responseMs: 0 };
 const RESPONSE_MULTIPLE = 10;
 const RESPONSE_DELAY_MAX_MS = 60_000;
 const DAY_MS = 24 * 3_600_000;
@@ -63,14 +66,13 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
   const recordOf = (site: string): SiteRecord => {
     let record = sites.get(site);
     if (!record) {
-      const nothing: Told = { notBefore: -Infinity, crawlDelayMs: 0, responseMs: 0 };
       record = {
         visitAt: -Infinity,
         open: 0,
         afterRobots: false,
         robotsAt: new Map(),
-        told: nothing,
-        binding: nothing,
+        told: NOTHING_TOLD,
+        binding: NOTHING_TOLD,
       };
       sites.set(site, record);
     }
@@ -84,6 +86,12 @@ export const createWitness = (web: ModelWeb, delayMs: number): Witness => {
     },
     get gaps() {
       return counts.gaps;
+    },
+    save: () => {
+      const then = new Map([...sites].map(([site, { binding }]) => [site, binding]));
+      return () => {
+        for (const [site, record] of sites) record.told = record.binding = then.get(site) ?? NOTHING_TOLD;
+      };
     },
     missed: (site) => {
       const record = sites.get(site);

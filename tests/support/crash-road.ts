@@ -9,8 +9,14 @@ export interface Road {
 
 const HOST = '127.0.0.1';
 
+/** A text in what is asked is replaced by one of the same length: so a server sees who came by this road. */
+export interface RoadMark {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** What is asked arrives at once, what is answered this much later; both in order. */
-export const openRoad = async (port: number, latencyMs: number): Promise<Road> => {
+export const openRoad = async (port: number, latencyMs: number, mark?: RoadMark): Promise<Road> => {
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
@@ -19,7 +25,12 @@ export const openRoad = async (port: number, latencyMs: number): Promise<Road> =
   const server = createServer((client) => {
     const far = keep(connect(port, HOST));
     let reset = false;
-    keep(client).pipe(far);
+    keep(client);
+    if (!mark) client.pipe(far);
+    else {
+      client.on('data', (bytes) => far.write(bytes.toString('latin1').replaceAll(mark.from, mark.to), 'latin1'));
+      client.once('end', () => far.end());
+    }
     client.once('close', () => far.destroy()); // a client that is killed is gone for the server too
     far.on('error', () => (reset = true));
     far.on('data', (bytes) => void setTimeout(() => client.writable && client.write(bytes), latencyMs));

@@ -66,4 +66,4 @@ export const expressionsOf = (file: string, { panels, annotations, templating }:
 
 /** An expression as Grafana sends it: with its variables replaced. */
 export const filledIn = (expression: string): string =>
-  expression.replaceAll('$__rate_interval', '1m').replaceAll('$instance', '.*');
+  expression.replaceAll('$__rate_interval', '1m').replaceAll('$instance', '.*').replaceAll('$crawl', '.+');

@@ -5,6 +5,8 @@ import { namedIn, type Matcher } from './promql.ts';
 
 /** What Prometheus adds to every series. */
 const LABELS_OF_TARGETS = ['instance', 'job'];
+/** What every sample of a crawl has. */
+const LABELS_OF_CRAWLS = ['crawl', 'member'];
 const HISTOGRAM_SUFFIX = /_(?:bucket|sum|count)$/;
 
 /** Label to its values; null where any will do. */
@@ -13,7 +15,7 @@ type Labels = Readonly<Record<string, readonly string[] | null>>;
 const labelsOf = ({ labels = {}, combine }: Metric): Labels => ({
   ...labels,
   ...(combine === 'thread' ? { thread: null } : {}),
-  ...Object.fromEntries(LABELS_OF_TARGETS.map((label) => [label, null])),
+  ...Object.fromEntries([...LABELS_OF_TARGETS, ...LABELS_OF_CRAWLS].map((label) => [label, null])),
 });
 
 /** The labels of a metric as it is in the text; undefined where there is none of that name. */

@@ -125,7 +125,7 @@ export const makeMoveScene = async (): Promise<{
       return story({
         dir,
         path: join(dir, 'crawl.db'),
-        move: (wanted) => migrateCrawl({ dir, say: () => {}, onProgress: () => {}, ...wanted }),
+        move: (wanted) => migrateCrawl({ dirs: [dir], say: () => {}, onProgress: () => {}, ...wanted }),
       });
     },
     remove: () => rmSync(home, { recursive: true }),
@@ -174,7 +174,7 @@ export const lookIn = async <T>(path: string, look: (crawl: StoredCrawl) => Prom
 };
 
 export const assertSound = async (dir: string): Promise<void> => {
-  const { found } = await verifyCrawl({ dir, repair: false, onProgress: () => {} });
+  const { found } = await verifyCrawl({ dirs: [dir], repair: false, onProgress: () => {} });
   assert.deepEqual([found.named, found.left], [[], []]);
 };
 

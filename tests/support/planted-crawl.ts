@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { addDead } from '../../src/archive/dead-list.ts';
 import { openArchive } from '../../src/archive/files.ts';
 import { recordGroup, warcinfoRecord } from '../../src/archive/records.ts';
-import { makeCrawlFolder, writeIdentity } from '../../src/folder/folder.ts';
+import { keepIdentity, makeCrawlFolder, writeIdentity } from '../../src/folder/folder.ts';
 import type { Answered } from '../../src/model/exchange.ts';
 import { completeSettings } from '../../src/model/read-settings.ts';
 import type { Settings } from '../../src/model/settings.ts';
@@ -43,12 +43,16 @@ export interface Planted {
   readonly robots?: readonly PlantedRobots[];
   readonly settings?: Partial<Settings>;
   readonly thread?: string;
+  /** Which of several members of one crawl it is. */
+  readonly member?: string;
 }
 
 export const plantCrawl = async (dir: string, planted: Planted): Promise<void> => {
   makeCrawlFolder(dir);
   const settings = completeSettings({ email: 'test@example.org', delayMs: PLANTED_DELAY_MS, ...planted.settings }, 2);
-  writeIdentity(dir, settings);
+  const { member } = planted;
+  const identity = writeIdentity(dir, settings);
+  if (member !== undefined) keepIdentity(dir, { ...identity, id: 'planted', member });
   plantArchive(dir, planted.robots ?? []);
   await plantLedger(dir, planted, settings);
 };

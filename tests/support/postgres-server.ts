@@ -3,8 +3,8 @@
  * process.
  */
 
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { appendFileSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +19,7 @@ export const PASSWORD = 'p@ss/word';
 
 export interface PostgresServer {
   readonly port: number;
+  readonly dir: string;
   /** Makes an empty database and gives its address. */
   database(): Promise<string>;
   /** For looking into a database from outside the store. */
@@ -67,7 +68,15 @@ const SETTINGS = {
   autovacuum_naptime: '10s',
 };
 
-export const startPostgres = async (settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> => {
+export interface PostgresOptions {
+  /** The new server follows this one, until it is promoted. */
+  readonly standbyOf?: PostgresServer;
+}
+
+export const startPostgres = async (
+  settings: Readonly<Record<string, string>> = {},
+  { standbyOf }: PostgresOptions = {},
+): Promise<PostgresServer> => {
   const folder = unpackDebian(['postgresql-15']);
   const bin = join(folder, 'usr/lib/postgresql/15/bin');
   const home = mkdtempSync(join(tmpdir(), 'gossamer-postgres-'));
@@ -76,11 +85,13 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
   const dir = join(home, 'data');
   const passwordFile = join(home, 'password');
   writeFileSync(passwordFile, PASSWORD, { mode: 0o644 });
-  execFileSync(
-    join(bin, 'initdb'),
-    ['-D', dir, '-U', USER, '-E', 'UTF8', '--no-locale', '-N', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`],
-    { ...as, cwd: home, env: withLibraries(folder), stdio: ['ignore', 'ignore', 'pipe'] },
-  );
+  if (standbyOf) await copyOf(standbyOf, dir, as);
+  else
+    execFileSync(
+      join(bin, 'initdb'),
+      ['-D', dir, '-U', USER, '-E', 'UTF8', '--no-locale', '-N', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`],
+      { ...as, cwd: home, env: withLibraries(folder), stdio: ['ignore', 'ignore', 'pipe'] },
+    );
   const port = await freePort();
   const url = (database: string): string =>
     `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
@@ -145,6 +156,7 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
   await start();
   return {
     port,
+    dir,
     query,
     log: () => log,
     cpuMs: () => cpuOf(postmaster),
@@ -164,6 +176,30 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
       rmSync(home, { recursive: true, force: true });
     },
   };
+};
+
+/** A copy of a running server, as its manual describes it, that will follow it. */
+const copyOf = async ({ port, dir }: PostgresServer, to: string, as: ReturnType<typeof owner>): Promise<void> => {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: USER, password: PASSWORD, database: 'postgres' });
+  await client.connect();
+  try {
+    await client.query("SELECT pg_backup_start('standby', true)");
+    // Files come and go meanwhile: cp tells of those with its exit code, and the log makes up for them.
+    spawnSync('cp', ['-a', dir, to], { stdio: 'ignore' });
+    const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
+    rmSync(join(to, 'postmaster.pid'), { force: true });
+    const follows = `primary_conninfo = 'host=127.0.0.1 port=${port} user=${USER} password=${PASSWORD}'\n`;
+    appendFileSync(join(to, 'postgresql.auto.conf'), follows);
+    for (const [name, text] of [
+      ['backup_label', rows[0]!.labelfile],
+      ['standby.signal', ''],
+    ] as const) {
+      writeFileSync(join(to, name), text);
+      if (as.uid !== undefined) chownSync(join(to, name), as.uid, as.gid!);
+    }
+  } finally {
+    await client.end();
+  }
 };
 
 /** A process that ended and was not yet waited for by its guard is not alive either. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { explain, type Explanation } from '../../src/results/explain.ts';
 import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
+import { writeIdentity } from '../../src/folder/folder.ts';
 import { completeSettings } from '../../src/model/read-settings.ts';
 import type { RobotsRecord } from '../../src/model/robots.ts';
 import type { Settings } from '../../src/model/settings.ts';
@@ -29,6 +30,7 @@ export const onReadingScene = async (story: (scene: ReadingScene) => Promise<voi
   const dir = mkdtempSync(join(tmpdir(), 'gossamer-read-'));
   const path = join(dir, 'crawl.db');
   const clock = createManualClock();
+  writeIdentity(dir, completeSettings({ email: 'test@example.org' }, 2));
   const store = openSqlite({ path, clock: () => clock, archive: () => openMemoryArchive() });
   const crawl = await openSqliteCrawl(sqlitePlace(dir));
   try {

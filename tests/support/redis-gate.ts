@@ -8,6 +8,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface RedisGate {
   readonly url: string;
+  /** The server that is behind it, for connections from now on. */
+  port: number;
   /** How many more commands reach the server; the others are swallowed. */
   commands: number;
   /** Whether its answers come back. */
@@ -30,7 +32,7 @@ export const openGate = async (serverPort: number): Promise<RedisGate> => {
     gate.onSwallowed?.();
   };
   const server = createServer((client) => {
-    const redis = connect(serverPort, '127.0.0.1');
+    const redis = connect(gate.port, '127.0.0.1');
     let rest = Buffer.alloc(0);
     client.on('data', (bytes: Buffer) => {
       rest = Buffer.concat([rest, bytes]);
@@ -63,6 +65,7 @@ export const openGate = async (serverPort: number): Promise<RedisGate> => {
   await once(server, 'listening');
   const gate: RedisGate = {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    port: serverPort,
     commands: Infinity,
     answers: true,
     lastUnanswered: false,

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Archive } from '../../src/archive/archive.ts';
+import type { MemberAbout } from '../../src/contract/journal.ts';
 import type { StoredCrawl } from '../../src/contract/stored-crawl.ts';
 import type { DeadRecords } from '../../src/contract/walk.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -57,6 +58,7 @@ export interface MemberOptions {
   readonly shards?: number;
   readonly frontier?: FrontierPlace;
   readonly limits?: Partial<FilesLimits>;
+  readonly about?: MemberAbout;
 }
 
 const placeOf = (
@@ -66,7 +68,7 @@ const placeOf = (
 
 /** Opens the crawl to work on it. */
 export const openMember = (folder: MemberFolder, options: MemberOptions): Promise<OpenedStore> => {
-  const { archive, clock = null, limits } = options;
+  const { archive, clock = null, limits, about } = options;
   return openRedisStore(
     {
       ...placeOf(folder, options),
@@ -77,6 +79,7 @@ export const openMember = (folder: MemberFolder, options: MemberOptions): Promis
       dead: (records) => void folder.dead.push(...records),
       clock: clock && (() => clock),
       say: (message) => void folder.said.push(message),
+      ...(about ? { about } : {}),
     },
     limits,
   );

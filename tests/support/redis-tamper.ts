@@ -68,8 +68,8 @@ export const redisTamper = (redis: () => Redis): Omit<Tamper<RedisPlace>, 'addSt
     repeatPage: (place, url) =>
       inRows(
         place,
-        `INSERT INTO page (site, ${PAGE_FIELDS}, batch, shard)
-         SELECT site, ${PAGE_FIELDS}, batch, shard FROM page WHERE url = ?`,
+        `INSERT INTO page (site, ${PAGE_FIELDS}, batch, shard, lead)
+         SELECT site, ${PAGE_FIELDS}, batch, shard, lead FROM page WHERE url = ?`,
         url,
       ),
     orphanPage: (place, url) => inRows(place, "UPDATE page SET site = 'nowhere.example' WHERE url = ?", url),

@@ -35,7 +35,7 @@ export const runHere = async (
   { again = false, entries = {}, settings = {}, prepare = () => {}, onMetrics, onLook }: RunHere,
 ): Promise<RanHere> => {
   const logged: string[] = [];
-  const { lock, identity, store } = await (again ? reopenCrawl : createCrawl)({
+  const { lock, identity, store, change } = await (again ? reopenCrawl : createCrawl)({
     dir: stage.dir,
     settings: {
       email: 'test@example.org',
@@ -56,6 +56,7 @@ export const runHere = async (
     dir: stage.dir,
     settings: identity.settings,
     store,
+    change,
     log: (level, message) => void logged.push(`${level} ${message}`),
     entries,
     onMetrics: (url) => onMetrics?.(url, run),

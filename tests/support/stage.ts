@@ -56,6 +56,7 @@ export interface Status {
   readonly settledByOutcome: Readonly<Record<string, number>>;
   readonly pages: number;
   readonly known: number;
+  readonly archivedBytes: number;
   readonly sites: { readonly known: number; readonly parked: number; readonly held: number };
 }
 

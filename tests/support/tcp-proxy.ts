@@ -7,6 +7,10 @@ export interface TcpProxy {
   /** Ends all connections; new ones are refused at once until `mend`. */
   cut(): void;
   mend(): void;
+  /** From now on nothing goes through, and no connection ends: as if the machine behind it had lost its power. */
+  freeze(): void;
+  /** New connections lead to this port from now on; those that are there stay where they are. */
+  lead(port: number): void;
   /** So many more connections are let through; those after them are refused. */
   letThrough(more: number): void;
   /** Connections that were refused since it was opened. */
@@ -18,9 +22,11 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
+export const openTcpProxy = async (firstPort: number): Promise<TcpProxy> => {
+  let serverPort = firstPort;
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isFrozen = false;
   let refused = 0;
   let left = Infinity;
   let swallowed: (() => void) | null = null;
@@ -29,6 +35,7 @@ export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
       refused++;
       return void client.destroy();
     }
+    if (isFrozen) return void sockets.add(client.on('error', () => {}));
     const upstream = connect(serverPort, '127.0.0.1');
     const end = (): void => [client, upstream].forEach((socket) => socket.destroy());
     for (const socket of [client, upstream]) {
@@ -39,8 +46,9 @@ export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
         end();
       });
     }
-    client.on('data', (bytes) => upstream.write(bytes));
+    client.on('data', (bytes) => isFrozen || upstream.write(bytes));
     upstream.on('data', (bytes) => {
+      if (isFrozen) return;
       if (!swallowed) return void client.write(bytes);
       swallowed();
       swallowed = null;
@@ -56,6 +64,8 @@ export const openTcpProxy = async (serverPort: number): Promise<TcpProxy> => {
     port: (server.address() as AddressInfo).port,
     cut,
     mend: () => void (isCut = false),
+    lead: (port) => void (serverPort = port),
+    freeze: () => void (isFrozen = true),
     letThrough: (more) => void (left = more),
     refused: () => refused,
     swallowAnswer: () => new Promise((resolve) => (swallowed = resolve)),

@@ -92,7 +92,7 @@ const sceneOf = (dir: string): Scene => {
       bytes[offset]! ^= 0x55;
       writeFileSync(path(file), bytes);
     },
-    verify: (repair = false) => verifyCrawl({ dir, repair, onProgress: () => {} }),
+    verify: (repair = false) => verifyCrawl({ dirs: [dir], repair, onProgress: () => {} }),
   };
 };
 

@@ -32,9 +32,10 @@ export const UNCHECKED = {
   'nothing-archived':
     'nothing was archived in that run (--keep none): the robots decisions cannot be checked, the gaps are',
   'not-archived':
-    'the robots.txt that allowed it is not in the archive: the crawl was killed before that visit was settled, and no later visit read the same',
+    'the robots.txt that allowed it is not in the archive: that visit is still under way, or the crawl was killed before it was settled, and no later visit read the same',
   'ledger-was-off': 'its robots.txt may have been read while the ledger was off',
-  'other-member': 'its robots.txt may have been read by another process of the crawl: give the directories of all',
+  'other-member':
+    'its robots.txt may have been read by a member of the crawl that is not given: give the directories of all',
   'archive-damaged': 'its robots.txt may be in a part of the archive that cannot be read',
 } as const;
 
@@ -42,6 +43,10 @@ export type UncheckedReason = keyof typeof UNCHECKED;
 
 /** Violations that are named one by one; all are counted. */
 export const VIOLATIONS_NAMED_MAX = 1_000;
+
+/** Requests whose robots decision nobody can judge from what is at hand. */
+export const uncheckedTotal = ({ unchecked }: Pick<Findings, 'unchecked'>): number =>
+  Object.values(unchecked).reduce((sum, n) => sum + n, 0);
 
 export interface Findings {
   readonly violations: Violation[];

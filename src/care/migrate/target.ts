@@ -1,7 +1,7 @@
 /** Where a crawl is moved to: filled from pieces, and worth nothing until it is whole. */
 
 import { StoreFault } from '../../contract/fault.ts';
-import type { Filling, StoredCrawl } from '../../contract/stored-crawl.ts';
+import type { FilledMember, Filling, StoredCrawl } from '../../contract/stored-crawl.ts';
 import type { Piece } from '../../contract/walk.ts';
 import type { Census } from '../../model/census.ts';
 import { UsageError } from '../../model/read-settings.ts';
@@ -33,9 +33,11 @@ export interface Target {
 export interface TargetOptions {
   readonly to: LookOptions;
   readonly identity: Identity;
+  /** All whose pages come, where there are several. */
+  readonly members?: readonly FilledMember[];
 }
 
-export const openTarget = async ({ to, identity }: TargetOptions): Promise<Target> => {
+export const openTarget = async ({ to, identity, members }: TargetOptions): Promise<Target> => {
   const crawl = await openStoredCrawl({ ...to, isFresh: true });
   let filling: Filling | null = null;
   const begun = (): Filling => {
@@ -45,7 +47,7 @@ export const openTarget = async ({ to, identity }: TargetOptions): Promise<Targe
   return {
     begin: async (copied) => {
       try {
-        filling = await crawl.fill();
+        filling = await crawl.fill(members);
         return false;
       } catch (error) {
         await judge(crawl, { to, identity, copied, error });

@@ -2,6 +2,8 @@
 
 export const DAMAGES = {
   identity: 'crawl.json cannot be read',
+  'member-missing': 'the directory of a member that settled links was not given (only with --all)',
+  'rows-missing': 'the directory of a member lacks rows of pages that it settled',
   seeds: 'seeds.txt cannot be read, or is shorter than what was loaded from it',
   database: 'the database is damaged',
   row: 'a row of the store contradicts the others',
@@ -24,6 +26,7 @@ export type DamageKind = keyof typeof DAMAGES;
 
 /** Only a copy helps against these: a repair would have to invent something. */
 const BEYOND_REPAIR: Readonly<Partial<Record<DamageKind, string>>> = {
+  'member-missing': 'give its directory, too; if that is gone for good, name it by --lost with --repair',
   identity: 'restore crawl.json from a copy',
   database:
     'restore the store from a copy; without one, start a new crawl from seeds.txt and keep the WARC files beside it',
@@ -61,7 +64,20 @@ export interface Finder extends Found {
   leave(text: string): void;
 }
 
-/** `advice` for all damage, where nothing can be repaired. */
+/** Damage that is put right where the store is shared: pages whose records are gone wait again. */
+const MENDED: ReadonlySet<DamageKind> = new Set([
+  'file-missing',
+  'file-short',
+  'record-damaged',
+  'record-missing',
+  'record-wrong',
+  'record-orphan',
+  'page-wrong',
+  'link-twice',
+  'rows-missing',
+]);
+
+/** `advice` for damage that cannot be repaired where the store is shared. */
 export const createFinder = (always?: string): Finder => {
   const named: Damage[] = [];
   const byKind: Partial<Record<DamageKind, number>> = {};
@@ -81,7 +97,7 @@ export const createFinder = (always?: string): Finder => {
     add: (damage) => {
       count++;
       byKind[damage.kind] = (byKind[damage.kind] ?? 0) + 1;
-      const cure = damage.advice ?? BEYOND_REPAIR[damage.kind] ?? always;
+      const cure = damage.advice ?? BEYOND_REPAIR[damage.kind] ?? (MENDED.has(damage.kind) ? undefined : always);
       if (cure !== undefined) advice.add(cure);
       if (named.length < DAMAGE_NAMED_MAX) named.push(cure === undefined ? damage : { ...damage, advice: cure });
     },

@@ -8,12 +8,15 @@ import type { Fault, Survey } from './survey.ts';
 export interface RowPlan {
   readonly pagesBack: Set<number>;
   readonly pagesGone: Set<number>;
+  /** Links that wait or are leased, and are somewhere else, too. */
+  readonly waitingToo: Set<string>;
   readonly queues: Set<string>;
   strayBlocks: boolean;
 }
 
-export const tellRows = ({ census, tally, lost, repeated }: Survey, found: Finder): void => {
-  if (lost.size > 0 && tally.elsewhere.length === 0) {
+export const tellRows = ({ census, unmet, lost, repeated }: Survey, found: Finder): void => {
+  // Where rows are not at hand, their links are known and not met.
+  if (lost.size > 0 && unmet.links === 0) {
     found.add({
       kind: 'link-lost',
       says: `${plural(lost.size, 'known URL is', 'known URLs are')} neither waiting nor leased, parked, held or settled`,
@@ -25,7 +28,13 @@ export const tellRows = ({ census, tally, lost, repeated }: Survey, found: Finde
 };
 
 export const tellFaults = (faults: readonly Fault[], found: Finder): RowPlan => {
-  const plan: RowPlan = { pagesBack: new Set(), pagesGone: new Set(), queues: new Set(), strayBlocks: false };
+  const plan: RowPlan = {
+    pagesBack: new Set(),
+    pagesGone: new Set(),
+    waitingToo: new Set(),
+    queues: new Set(),
+    strayBlocks: false,
+  };
   for (const fault of faults) tell(fault, found, plan);
   return plan;
 };
@@ -34,6 +43,7 @@ const tell = (fault: Fault, found: Finder, plan: RowPlan): void => {
   switch (fault.kind) {
     case 'link-twice': {
       const { url } = fault;
+      if (fault.row === null) plan.waitingToo.add(url);
       if (fault.row === null) plan.queues.add(fault.site);
       else plan.pagesGone.add(fault.row);
       return found.add({

@@ -53,11 +53,24 @@ export interface Survey {
   readonly faults: readonly Fault[];
   /** Fingerprints that no link has. */
   readonly lost: FingerprintTable;
+  /** Settled links whose rows are not at hand, or nowhere: how many by outcome, and how many pages of each site. */
+  readonly unmet: Unmet;
   /** Fingerprints that are there more than once. */
   readonly repeated: number;
 }
 
+export interface Unmet {
+  readonly links: number;
+  readonly settled: Readonly<Record<string, number>>;
+  readonly pages: ReadonlyMap<string, number>;
+}
+
 export interface SurveyOptions {
+  /**
+   * How many settled links have rows that are not at hand, because members keep them: asked when all rows at hand were
+   * met. Null when nobody knows, which is the rule where members have settled something elsewhere.
+   */
+  readonly rowsElsewhere?: (tally: FoundTally) => number | null;
   /** Null when nobody knows how many there should be. */
   readonly shards: number | null;
   /** Whether an answer must have a record: not when nothing was kept at some time, or when nobody knows. */
@@ -66,6 +79,8 @@ export interface SurveyOptions {
 }
 
 const PROGRESS_EVERY = 1_000;
+/** What the counters of settled links begin with, before the outcome. */
+const SETTLED = 'settled ';
 /** Fingerprints that there is room for before they come, about 120 MB: the counters that tell how many may be wrong. */
 const ROOM_MAX = 10_000_000;
 
@@ -111,18 +126,22 @@ export const survey = async (
   };
   const { inOrder, tally } = await walk(findings, crawl);
   await judgeSuspects(findings, crawl);
-  const elsewhere = compare(findings, census, tally);
-  // Pages that other members settled are counted by their sites, and are not at hand.
-  const faults = findings.faults.filter(
-    (one) => tally.elsewhere.length === 0 || !(one.kind === 'count' && one.what === 'pages' && one.said > one.is),
-  );
+  const rowsElsewhere = options.rowsElsewhere ? options.rowsElsewhere(tally) : tally.elsewhere.length > 0 ? null : 0;
+  const settled = compare(findings, census, rowsElsewhere);
+  // Pages whose rows are not at hand are counted by their sites.
+  const isUnmet = (one: Fault): one is SiteCount =>
+    rowsElsewhere !== 0 && one.kind === 'count' && one.what === 'pages' && one.said > one.is;
+  const faults = findings.faults.filter((one) => !isUnmet(one));
+  const pages = new Map(findings.faults.filter(isUnmet).map(({ site, said, is }) => [site, said - is]));
+  const unmet = { links: Object.values(settled).reduce((sum, n) => sum + n, 0), settled, pages };
   const { links, repeated, seen: lost, counted } = findings;
   return {
     faults,
     whole: {
       census,
       tally,
-      links: links + elsewhere,
+      links: links + unmet.links,
+      unmet,
       sites: counted.get('sites') ?? 0,
       inOrder,
       faults,
@@ -274,14 +293,20 @@ const judgeSuspects = async ({ suspects, faults }: Findings, crawl: StoredCrawl)
   for (const one of suspects) faults.push(unknown.delete(one.print) ? { ...one, kind: 'link-unseen' } : one);
 };
 
+type SiteCount = Extract<Fault, { kind: 'count' }>;
+
 /**
- * Compares the counters with what was counted; gives how many links other members have settled, whose rows are not at
+ * Compares the counters with what was counted; gives by outcome how many links were settled whose rows are not at
  * hand: that many known URLs must be left when all others were met.
  */
-const compare = (findings: Findings, { sites, settled, ...said }: Census, tally: FoundTally): number => {
+const compare = (
+  findings: Findings,
+  { sites, settled, ...said }: Census,
+  rowsElsewhere: number | null,
+): Record<string, number> => {
   const { counted, faults, seen } = findings;
   // Where a site counts otherwise than its rows, that is told of the site: the counter agrees with one of them.
-  if (tally.elsewhere.length > 0 || findings.pagesSaid === said.pages) counted.set('pages', findings.pagesSaid);
+  if (rowsElsewhere !== 0 || findings.pagesSaid === said.pages) counted.set('pages', findings.pagesSaid);
   const counters = new Map<string, number>([
     ['sites', sites.known],
     ['sites parked', sites.parked],
@@ -289,13 +314,16 @@ const compare = (findings: Findings, { sites, settled, ...said }: Census, tally:
   ]);
   for (const name of ['waiting', 'leased', 'parked', 'held', 'pages'] as const) counters.set(name, said[name]);
   for (const [outcome, n] of Object.entries(settled)) counters.set(`settled ${outcome}`, n);
-  let elsewhere = 0;
+  const unmet: Record<string, number> = {};
   for (const name of new Set([...counters.keys(), ...counted.keys()])) {
     const [says, is] = [counters.get(name) ?? 0, counted.get(name) ?? 0];
-    if (tally.elsewhere.length > 0 && name.startsWith('settled ') && says > is) elsewhere += says - is;
+    if (rowsElsewhere !== 0 && name.startsWith(SETTLED) && says > is) unmet[name.slice(SETTLED.length)] = says - is;
     else if (says !== is) faults.push({ kind: 'counter', name, is, said: says });
   }
+  const elsewhere = Object.values(unmet).reduce((sum, n) => sum + n, 0);
   if (elsewhere > 0 && seen.size !== elsewhere)
     faults.push({ kind: 'counter', name: 'settled by other members', is: seen.size, said: elsewhere });
-  return elsewhere;
+  else if (rowsElsewhere !== null && elsewhere !== rowsElsewhere)
+    faults.push({ kind: 'counter', name: 'settled by other members', is: elsewhere, said: rowsElsewhere });
+  return unmet;
 };

@@ -1,9 +1,10 @@
 /** `gossamer audit`: was every request polite and allowed, judged from the ledger and the archived robots.txt? */
 
 import { auditCrawl, type AuditProgress, type AuditReport } from '../../care/audit.ts';
-import { UNCHECKED, type UncheckedReason } from '../../care/audit/findings.ts';
+import { UNCHECKED, uncheckedTotal, type UncheckedReason } from '../../care/audit/findings.ts';
 import { letterOf } from '../../care/audit/letter.ts';
 import { readIdentity } from '../../folder/folder.ts';
+import { othersOf } from '../../folder/roster.ts';
 import { plural, writeBytes, writeCount } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { UsageError } from '../../model/read-settings.ts';
@@ -12,6 +13,7 @@ import { siteOf } from '../../url/site.ts';
 import type { Command } from '../command.ts';
 import { print, printObject } from '../listing.ts';
 import { bold, createTerminal, red } from '../terminal.ts';
+import { crawlDirsOf } from './dir.ts';
 
 /** An audit that is over sooner shows no progress. */
 const QUIET_MS = 2_000;
@@ -22,20 +24,20 @@ const DRAW_MS = 200;
 export const auditCommand: Command = {
   name: 'audit',
   usage: 'audit <dir>... [--site SITE] [--json]',
-  says: 'Check that every request was polite and allowed: every gap, every overlap, every robots decision, computed again from the ledger and the archived robots.txt. Exit code 0: no violation; 1: violations, named line by line, or a ledger that cannot be read. For a crawl with several processes, give the directories of all of them.',
+  says: 'Check that every request was polite and allowed: every gap, every overlap, every robots decision, computed again from the ledger and the archived robots.txt. Exit code 0: no violation; 1: violations, named line by line, or a ledger that cannot be read. For a crawl with several members, give the directories of all: what only a member that is not given can prove is counted as not to be judged, and is no violation.',
   flags: [
     { name: 'site', value: 'SITE', says: 'one site only: a text that can be sent to its owner as it is' },
     { name: 'json', says: 'print one JSON object' },
   ],
   example: 'gossamer audit ./crawl --site example.org',
   run: async ({ words, switches, values }) => {
-    if (words.length === 0) throw new UsageError('the directory of the crawl is missing, such as ./crawl');
+    const dirs = crawlDirsOf({ words });
     const site = siteGiven(values.get('site')?.[0]);
     const isJson = switches.has('json');
     const shown = showProgress(isJson);
-    const report = await auditCrawl({ dirs: words, site, onProgress: shown.show });
+    const report = await auditCrawl({ dirs, site, others: await othersOf(dirs), onProgress: shown.show });
     shown.release();
-    await (isJson ? printObject(objectOf(words, report)) : print(textOf(words, report).join('\n')));
+    await (isJson ? printObject(objectOf(dirs, report)) : print(textOf(dirs, report).join('\n')));
     return report.findings.count === 0 && report.damage.length === 0 ? 0 : 1;
   },
 };
@@ -83,6 +85,7 @@ const lineOf = ({ phase, done, total }: AuditProgress): string => {
 
 const textOf = (dirs: readonly string[], report: AuditReport): string[] => {
   const { tally, findings, damage, remarks, requests, sites, own, robotsIgnored } = report;
+  const unjudged = uncheckedTotal(findings);
   if (tally) return letterOf({ ...report, tally }, readIdentity(dirs[0]!).settings).map(visible);
   return [
     ...findings.violations.map(({ kind, says }) => `${red('violation')} ${kind}: ${visible(says)}`),
@@ -91,13 +94,15 @@ const textOf = (dirs: readonly string[], report: AuditReport): string[] => {
       : []),
     ...damage.map((says) => `${red('damage')}: ${visible(says)}`),
     ...(Object.entries(findings.unchecked) as [UncheckedReason, number][]).map(
-      ([reason, n]) => `not checked: the robots decision of ${plural(n, 'request')}: ${UNCHECKED[reason]}`,
+      ([reason, n]) => `cannot be judged: the robots decision of ${plural(n, 'request')}: ${UNCHECKED[reason]}`,
     ),
     ...remarks.map((text) => `note: ${visible(text)}`),
     ...(own > 0
       ? [`${plural(own, 'request')} to own sites, ${writeCount(robotsIgnored)} of them with robots.txt disregarded`]
       : []),
-    bold(`${plural(requests, 'request')}, ${plural(sites, 'site')}, ${plural(findings.count, 'violation')}`),
+    bold(
+      `${plural(requests, 'request')}, ${plural(sites, 'site')}, ${plural(findings.count, 'violation')}${unjudged > 0 ? `, ${writeCount(unjudged)} cannot be judged` : ''}`,
+    ),
   ];
 };
 

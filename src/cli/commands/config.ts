@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { readIdentity } from '../../folder/folder.ts';
+import { readIdentity, type Identity } from '../../folder/folder.ts';
 import { VERSION } from '../../folder/version.ts';
 import { checkSetting, fallbackOf, NO_LIMIT, UsageError } from '../../model/read-settings.ts';
 import { SETTINGS, type SettingName } from '../../model/setting-table.ts';
@@ -25,6 +25,10 @@ interface Sourced {
   readonly from: Source;
 }
 
+const NO_CRAWL: { readonly settings: Readonly<Partial<Settings>>; readonly journal?: Identity['journal'] } = {
+  settings: {},
+};
+
 export const configCommand: Command = {
   name: 'config',
   usage: 'config [<dir>] [--config FILE] [--site HOST] [--json] [flags of crawl]',
@@ -39,7 +43,7 @@ export const configCommand: Command = {
   run: async (read) => {
     const [dir, ...rest] = read.words;
     if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many`);
-    const stored = dir === undefined ? {} : readIdentity(dir).settings;
+    const { settings: stored, journal } = dir === undefined ? NO_CRAWL : readIdentity(dir);
     const file = await configOf(read);
     // A crawl that is there has its settings: what holds for new ones is not for it.
     const { user, environment } = dir === undefined ? await userConfig(process.env) : NO_USER_CONFIG;
@@ -52,7 +56,8 @@ export const configCommand: Command = {
       await (isJson ? printObject(values, 2) : printForeign(`${siteLines(values).join('\n')}\n`));
       return 0;
     }
-    await (isJson ? printObject(objectOf(settings, file), 2) : printForeign(`${linesOf(settings, file).join('\n')}\n`));
+    if (isJson) await printObject(objectOf(settings, file), 2);
+    else await printForeign(`${linesOf(settings, file, journal?.number).join('\n')}\n`);
     return 0;
   },
 };
@@ -96,12 +101,14 @@ const EXAMPLES: Readonly<Record<keyof typeof FILE_NAMES, string>> = {
   'exclude-file': 'exclude.txt',
 };
 
-const linesOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig): string[] => {
+/** `change` is the last one of the crawl that its directory knows of. */
+const linesOf = (settings: ReadonlyMap<SettingName, Sourced>, file: FileConfig, change?: number): string[] => {
   const beside = besides(file);
   const names = Object.keys(FILE_NAMES) as (keyof typeof FILE_NAMES)[];
   return [
     `# Settings of gossamer ${VERSION}, to be given back with --config FILE.`,
     '# The comment after each value says where it comes from: default, user, environment, crawl, file or flag.',
+    ...(change === undefined ? [] : [`# What the crawl has is as of its change ${change}.`]),
     '',
     ...names.flatMap((name) => [
       `# ${FILE_NAMES[name]}`,

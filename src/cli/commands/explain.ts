@@ -3,36 +3,36 @@
 import { isSideQueue, nameOfQueue } from '../../url/side-queue.ts';
 import { explain, type Explanation } from '../../results/explain.ts';
 import { lockOwner } from '../../folder/lock.ts';
+import { notGiven, rosterOf } from '../../folder/roster.ts';
 import { TRIES_MAX } from '../../contract/store.ts';
 import type { SiteView } from '../../contract/views.ts';
 import { plural, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
-import { UsageError } from '../../model/read-settings.ts';
 import type { Command } from '../command.ts';
 import { wrap } from '../help.ts';
 import { print, printObject } from '../listing.ts';
 import { pageObject, siteObject, timeOf } from '../objects.ts';
 import { bold, dim, fitLine, outputColumns } from '../terminal.ts';
-import { crawlDirOf, withCrawl } from './dir.ts';
+import { dirsAndUrlOf, withGathering } from './dir.ts';
 
 export const explainCommand: Command = {
   name: 'explain',
-  usage: 'explain <dir> <url> [--json]',
-  says: 'Say why a URL was not crawled, or when it will be: the scope rule, the line of robots.txt, the budget, or the failure and its next try. The exit code is 1 when the URL is not known to the crawl.',
+  usage: 'explain <dir>... <url> [--json]',
+  says: 'Say why a URL was not crawled, or when it will be: the scope rule, the line of robots.txt, the budget, or the failure and its next try. Of a crawl with several members, give the directories of all. The exit code is 1 when the URL is not known to the crawl.',
   flags: [{ name: 'json', says: 'print one JSON object, with the name of the reason' }],
   example: 'gossamer explain ./crawl https://example.org/private/',
   run: async (read) => {
-    const dir = crawlDirOf(read, 1);
-    const url = read.words[1];
-    if (url === undefined) throw new UsageError('the URL is missing: gossamer explain <dir> <url>');
-    return withCrawl(dir, async (crawl, { settings }) => {
+    const { dirs, url } = dirsAndUrlOf(read, 'explain');
+    return withGathering(dirs, async ({ crawl, members, identity: { settings } }) => {
       const explanation = await explain({
-        dir,
+        dir: dirs[0]!,
+        dirs,
         url,
         settings,
         crawl,
         now: Date.now(),
-        running: Boolean(lockOwner(dir)),
+        running: dirs.some((dir) => lockOwner(dir) !== 0),
+        others: async () => notGiven(await rosterOf(crawl, members), members),
       });
       await (read.switches.has('json') ? printObject(objectOf(explanation)) : print(textOf(explanation)));
       return explanation.state === 'unknown' ? 1 : 0;

@@ -15,12 +15,12 @@ import { printObject } from '../listing.ts';
 import { FILTER_FLAGS, filterOf } from '../page-filter.ts';
 import { createQuietProgress } from '../quiet-progress.ts';
 import { createTerminal } from '../terminal.ts';
-import { crawlDirOf, withCrawl } from './dir.ts';
+import { crawlDirsOf, tellMissing, withGathering } from './dir.ts';
 
 export const exportCommand: Command = {
   name: 'export',
-  usage: 'export <dir> --format FORMAT [--out FILE] [--links] [--json] [flags]',
-  says: 'Write settled pages, or their links, for other programs: to FILE, which is there when it is whole, or to the output; also while the crawl runs. docs/reference/export.md has the columns.',
+  usage: 'export <dir>... --format FORMAT [--out FILE] [--links] [--json] [flags]',
+  says: 'Write settled pages, or their links, for other programs: to FILE, which is there when it is whole, or to the output; also while the crawl runs. Of a crawl with several members, give the directories of all: one result comes out. docs/reference/export.md has the columns.',
   flags: [
     {
       name: 'format',
@@ -35,7 +35,7 @@ export const exportCommand: Command = {
   ],
   example: 'gossamer export ./crawl --format parquet --out pages.parquet',
   run: async (read) => {
-    const dir = crawlDirOf(read);
+    const dirs = crawlDirsOf(read);
     const format = formatOf(read);
     const path = read.values.get('out')?.[0];
     const links = read.switches.has('links');
@@ -47,8 +47,9 @@ export const exportCommand: Command = {
     const isJson = read.switches.has('json');
     if (path === undefined && isJson)
       throw new UsageError('--json tells of the file of --out, which is missing: --format jsonl writes pages as JSON');
-    return withCrawl(dir, async (crawl, identity) => {
-      checkExport({ dir, identity, format, links });
+    return withGathering(dirs, async (gathering) => {
+      const { crawl, identity } = gathering;
+      checkExport({ dirs, identity, format, links });
       // Before there is a file that a signal could leave behind.
       const stop = listenForSignals();
       let file: OutFile | null = null;
@@ -56,7 +57,7 @@ export const exportCommand: Command = {
       try {
         file = path === undefined ? null : new OutFile(path, read.switches.has('force'));
         const exported = await exportCrawl({
-          dir,
+          dirs,
           identity,
           crawl,
           format,
@@ -74,7 +75,8 @@ export const exportCommand: Command = {
         progress.release();
         file?.keep();
         if (isJson) await printObject({ file: path, format, of: links ? 'links' : 'pages', ...exported });
-        else for (const line of notesOn(exported, { dir, links, path })) console.error(line);
+        else for (const line of notesOn(exported, { dirs, links, path })) console.error(line);
+        await tellMissing(gathering);
         return 0;
       } catch (error) {
         progress.release();
@@ -131,12 +133,12 @@ const listenForSignals = (): { signal: AbortSignal; release: () => void } => {
 /** What a person should know about it; what was written to the output speaks for itself. */
 const notesOn = (
   { rows, elsewhere, cut }: Exported,
-  { dir, links, path }: { dir: string; links: boolean; path: string | undefined },
+  { dirs, links, path }: { dirs: readonly string[]; links: boolean; path: string | undefined },
 ): string[] => [
   ...(path === undefined ? [] : [`${plural(rows, links ? 'link' : 'page')} in ${path}`]),
   ...(elsewhere > 0
     ? [
-        `the archive of ${plural(elsewhere, 'page')} is not in "${dir}": export ${elsewhere === 1 ? 'its' : 'their'} links from the directories of the other processes of this crawl`,
+        `the archive of ${plural(elsewhere, 'page')} is not in ${dirs.map((dir) => `"${dir}"`).join(', ')}: ${elsewhere === 1 ? 'its links are' : 'their links are'} missing; give the directories of the other members of this crawl, too`,
       ]
     : []),
   ...(cut > 0 ? [`${plural(cut, 'link is', 'links are')} missing: more than is kept of one page`] : []),

@@ -21,7 +21,7 @@ const FLAGS: readonly Flag[] = [
 export const joinCommand: Command = {
   name: 'join',
   usage: 'join <new-dir> --store WHERE --name NAME [flags]',
-  says: 'Take part in a crawl in Redis or PostgreSQL, from this machine or another. Its settings hold here too, but for those given; the new directory gets an archive of its own, and is resumed like any other.',
+  says: "Take part in a crawl in Redis or PostgreSQL, from this machine or another. Its settings hold here too; what is a member's own, such as threads, can be given. The new directory gets an archive of its own, and is resumed like any other.",
   flags: [...FLAGS, ...SETTING_FLAGS, ...RUN_FLAGS.map((flag) => ({ ...flag, group: OUTPUT }))],
   example: 'gossamer join ./second --store redis://10.0.0.5 --name news',
   goesOnUnread: true,

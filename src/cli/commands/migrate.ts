@@ -12,7 +12,7 @@ import type { Read } from '../flags.ts';
 import { print, printObject } from '../listing.ts';
 import { censusObject } from '../progress.ts';
 import { bold, createTerminal, dim, type Terminal } from '../terminal.ts';
-import { crawlDirOf } from './dir.ts';
+import { crawlDirsOf } from './dir.ts';
 
 /** A move that is over sooner shows no progress. */
 const QUIET_MS = 1_000;
@@ -22,10 +22,10 @@ const DRAW_MS = 200;
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  usage: 'migrate <dir> --to WHERE [--from WHERE] [--name NAME] [--shards N] [--json]',
+  usage: 'migrate <dir>... --to WHERE [--from WHERE] [--name NAME] [--shards N] [--json]',
   says:
     'Move a stopped crawl to another store, or to another number of shards: every link, page, site and clock. The crawl stays where it is until ' +
-    'the copy is whole, so a move that was interrupted is simply run again. The archive stays in <dir>; passwords can be in GOSSAMER_STORE (from) and GOSSAMER_STORE_TO.',
+    'the copy is whole, so a move that was interrupted is simply run again. Of a crawl with several members, give the directories of all: each keeps its archive. The archive stays in <dir>; passwords can be in GOSSAMER_STORE (from) and GOSSAMER_STORE_TO.',
   flags: [
     {
       name: 'to',
@@ -44,7 +44,7 @@ export const migrateCommand: Command = {
   example: 'gossamer migrate ./crawl --to redis://127.0.0.1 && gossamer resume ./crawl',
   goesOnUnread: true,
   run: async (read) => {
-    const dir = crawlDirOf(read);
+    const dirs = crawlDirsOf(read);
     const isJson = read.switches.has('json');
     const terminal = createTerminal();
     const stopping = new AbortController();
@@ -53,7 +53,7 @@ export const migrateCommand: Command = {
     process.on('SIGINT', stop).on('SIGTERM', stop);
     try {
       const migrated = await migrateCrawl({
-        dir,
+        dirs,
         from: flagValue(read, 'from'),
         to: flagValue(read, 'to'),
         name: flagValue(read, SETTINGS.name.flag),
@@ -63,7 +63,7 @@ export const migrateCommand: Command = {
         stop: stopping.signal,
       });
       terminal.draw([]);
-      await (isJson ? printObject(objectOf(dir, migrated)) : print(linesOf(dir, migrated).join('\n')));
+      await (isJson ? printObject(objectOf(dirs, migrated)) : print(linesOf(dirs, migrated).join('\n')));
       return (migrated.kind === 'stopped' ? 3 : 0) satisfies ExitCode;
     } finally {
       terminal.release();
@@ -106,7 +106,8 @@ const lineOf = ({ phase, links, linksTotal, pages, pagesTotal }: MoveProgress, e
   );
 };
 
-const linesOf = (dir: string, migrated: Migrated): string[] => {
+const linesOf = (dirs: readonly string[], migrated: Migrated): string[] => {
+  const dir = dirs.join(' ');
   switch (migrated.kind) {
     case 'stopped':
       return [`stopped; the crawl "${dir}" is where it was. Run it again to move it`];
@@ -121,17 +122,17 @@ const linesOf = (dir: string, migrated: Migrated): string[] => {
         ...tableOf(migrated.from, migrated.to),
         ...leftLines(migrated.left),
         dim('  go on'),
-        `    gossamer resume ${dir}`,
+        ...dirs.map((one) => `    gossamer resume ${one}`),
       ];
     default:
       return migrated satisfies never;
   }
 };
 
-const objectOf = (dir: string, migrated: Migrated): object =>
+const objectOf = (dirs: readonly string[], migrated: Migrated): object =>
   migrated.kind === 'moved'
-    ? { dir, ...migrated, from: sideObject(migrated.from), to: sideObject(migrated.to) }
-    : { dir, ...migrated };
+    ? { dir: dirs[0], dirs, ...migrated, from: sideObject(migrated.from), to: sideObject(migrated.to) }
+    : { dir: dirs[0], dirs, ...migrated };
 
 const sideObject = ({ store, name, shards, census }: Side): object => ({
   store,

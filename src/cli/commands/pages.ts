@@ -10,12 +10,12 @@ import type { Command } from '../command.ts';
 import { JSON_LINES_FLAG, printForeign, printText, readFormat, type Format } from '../listing.ts';
 import { FILTER_FLAGS, filterOf } from '../page-filter.ts';
 import { fitLine, outputColumns } from '../terminal.ts';
-import { crawlDirOf, withCrawl } from './dir.ts';
+import { crawlDirsOf, tellMissing, withGathering } from './dir.ts';
 
 export const pagesCommand: Command = {
   name: 'pages',
-  usage: 'pages <dir> [flags]',
-  says: 'List settled pages in the order they were settled: URL, outcome, status, time, type, bytes, title, redirect target, place in the WARC.',
+  usage: 'pages <dir>... [flags]',
+  says: 'List settled pages in the order they were settled: URL, outcome, status, time, type, bytes, title, redirect target, place in the WARC. Of a crawl with several members, give the directories of all: their pages come one member after the other where each keeps its own rows (Redis).',
   flags: [
     ...FILTER_FLAGS,
     { name: 'format', value: 'table|jsonl|csv', says: 'how they are written (default table)' },
@@ -23,12 +23,13 @@ export const pagesCommand: Command = {
   ],
   example: 'gossamer pages ./crawl --status 404 --format csv > missing.csv',
   run: async (read) => {
-    const dir = crawlDirOf(read);
+    const dirs = crawlDirsOf(read);
     const format = readFormat(read);
     const filter = filterOf(read);
-    return withCrawl(dir, async (crawl) => {
+    return withGathering(dirs, async (gathering) => {
       await printText(HEADS[format]());
-      for await (const page of allPages(crawl, filter)) await printForeign(WRITERS[format](page));
+      for await (const page of allPages(gathering.crawl, filter)) await printForeign(WRITERS[format](page));
+      await tellMissing(gathering);
       return 0;
     });
   },

@@ -26,7 +26,7 @@ const FLAGS: readonly Flag[] = [
 export const resumeCommand: Command = {
   name: 'resume',
   usage: 'resume <dir> [flags]',
-  says: 'Go on with a crawl that was stopped, killed, or reached a limit. Its settings are in it; those given here replace them for good.',
+  says: 'Go on with a crawl that was stopped, killed, or reached a limit. Its settings are in it; those given here replace them for good, and for all its members.',
   flags: [
     ...FLAGS,
     ...SETTING_FLAGS.map((flag) => (flag.name === 'store' ? { ...flag, rare: true } : flag)),

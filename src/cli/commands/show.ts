@@ -12,12 +12,12 @@ import type { Command } from '../command.ts';
 import { print, printForeign, printObject } from '../listing.ts';
 import { pageObject, siteObject } from '../objects.ts';
 import { bold } from '../terminal.ts';
-import { crawlDirOf, withCrawl } from './dir.ts';
+import { dirsAndUrlOf, withGathering } from './dir.ts';
 
 export const showCommand: Command = {
   name: 'show',
-  usage: 'show <dir> <url> [--text | --html | --headers] [--json]',
-  says: 'Show what is known of one URL, or print what was archived of it.',
+  usage: 'show <dir>... <url> [--text | --html | --headers] [--json]',
+  says: 'Show what is known of one URL, or print what was archived of it. Of a crawl with several members, give the directories of all.',
   flags: [
     { name: 'text', says: 'print its text' },
     { name: 'html', says: 'print its body, decoded' },
@@ -26,9 +26,7 @@ export const showCommand: Command = {
   ],
   example: 'gossamer show ./crawl https://example.org/ --text',
   run: async (read) => {
-    const dir = crawlDirOf(read, 1);
-    const raw = read.words[1];
-    if (raw === undefined) throw new UsageError('the URL is missing: gossamer show <dir> <url>');
+    const { dirs, url: raw } = dirsAndUrlOf(read, 'show');
     // Without a scheme it may be known by either.
     const addresses = (raw.includes('://') ? [raw] : [`https://${raw}`, `http://${raw}`])
       .map((text) => canonicalize(text))
@@ -36,7 +34,8 @@ export const showCommand: Command = {
     const first = addresses[0];
     if (!first) throw new UsageError(`"${raw}" is not a URL that a crawl can have`);
     const site = siteOf(first.host);
-    return withCrawl(dir, async (crawl, { settings: { keep } }) => {
+    return withGathering(dirs, async ({ crawl, identity }) => {
+      const { keep } = identity.settings;
       const kept = keep === 'all' ? '' : `, and --keep is ${keep}`;
       const views = await Promise.all(addresses.map(({ url }) => crawl.link(url, site)));
       const pages = views.map((view) => view.page);
@@ -56,11 +55,11 @@ export const showCommand: Command = {
       else if (isJson)
         await printObject({
           ...objectOf(page.url, view),
-          ...Object.fromEntries(wanted.map((name) => [name, partOf(dir, page, name)])),
+          ...Object.fromEntries(wanted.map((name) => [name, partOf(dirs, page, name)])),
         });
       else {
         for (const name of wanted) {
-          const text = archived(dir, page, name);
+          const text = archived(dirs, page, name);
           await printForeign(text);
           // an empty output tells nothing
           if (text === '') console.error(`gossamer: the archive has no ${name} of ${visible(page.url)}${kept}`);
@@ -113,7 +112,7 @@ const unsettled = ({ site, state }: LinkView, url: string, name: string): { says
   if (state === 'leased') return { says: `${url} is being visited, or was when the crawl ended`, isKnown: true };
   if (state === 'settled')
     return {
-      says: `${url} was settled by another member of this crawl: its row is in the directory of that one`,
+      says: `${url} was settled by another member of this crawl: its row is in the directory of that one: give that, too (gossamer members lists them)`,
       isKnown: true,
     };
   if (state === 'unknown')
@@ -137,22 +136,22 @@ const objectOf = (url: string, { state, page, site }: LinkView): object => ({
 });
 
 /** For a program, the heads of the request and of the response are two texts. */
-const partOf = (dir: string, place: WarcPlace, what: 'text' | 'html' | 'headers'): string | object =>
-  what === 'headers' ? headsOf(dir, place) : readArchived(dir, place, what);
+const partOf = (dirs: readonly string[], place: WarcPlace, what: 'text' | 'html' | 'headers'): string | object =>
+  what === 'headers' ? headsOf(dirs, place) : readArchived(dirs, place, what);
 
-const headsOf = (dir: string, place: WarcPlace): { response: string; request: string } => ({
-  response: readArchived(dir, place, 'answerHead'),
-  request: readArchived(dir, place, 'requestHead'),
+const headsOf = (dirs: readonly string[], place: WarcPlace): { response: string; request: string } => ({
+  response: readArchived(dirs, place, 'answerHead'),
+  request: readArchived(dirs, place, 'requestHead'),
 });
 
-const archived = (dir: string, place: WarcPlace, what: 'text' | 'html' | 'headers'): string => {
+const archived = (dirs: readonly string[], place: WarcPlace, what: 'text' | 'html' | 'headers'): string => {
   switch (what) {
     case 'text':
-      return readArchived(dir, place, 'text').replace(/.$/s, '$&\n');
+      return readArchived(dirs, place, 'text').replace(/.$/s, '$&\n');
     case 'html':
-      return readArchived(dir, place, 'html');
+      return readArchived(dirs, place, 'html');
     case 'headers':
-      return Object.values(headsOf(dir, place)).join('');
+      return Object.values(headsOf(dirs, place)).join('');
     default:
       return what satisfies never;
   }

@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { lockOwner } from '../../folder/lock.ts';
 import type { Identity } from '../../folder/folder.ts';
+import { memberOf } from '../../folder/store-place.ts';
 import { plural, readDurationMs, writeCount, writeDuration } from '../../lib/units.ts';
 import { visible } from '../../lib/visible.ts';
 import { settledTotal, type Census } from '../../model/census.ts';
@@ -12,7 +13,7 @@ import type { Command } from '../command.ts';
 import type { Read } from '../flags.ts';
 import { print, printObject } from '../listing.ts';
 import { censusObject } from '../progress.ts';
-import { censusLines } from '../summary.ts';
+import { archiveIn, censusLines } from '../summary.ts';
 import { bold, createTerminal, fitLine } from '../terminal.ts';
 import { crawlDirOf, withCrawl } from './dir.ts';
 
@@ -66,18 +67,29 @@ interface State {
   /** The process that has it open; 0 when there is none. */
   readonly owner: number;
   readonly census: Census;
+  /** Links that the member of this directory settled; null where the crawl has no other members. */
+  readonly ownSettled: number | null;
+  /** Other members that are at work, as far as the store knows. */
+  readonly othersLive: number;
   readonly at: number;
 }
 
 /** Opens the crawl anew each time: it may be moved, or begun again, between two looks. */
 const look = (dir: string): Promise<State> =>
-  withCrawl(dir, async (crawl, identity) => ({
-    dir,
-    identity,
-    owner: lockOwner(dir) || 0,
-    census: await crawl.census(),
-    at: Date.now(),
-  }));
+  withCrawl(dir, async (crawl, identity) => {
+    const isOne = !isShared(identity.settings.store ?? EMBEDDED);
+    const members = isOne ? [] : await crawl.members();
+    const isOwn = ({ member }: { member: string }): boolean => member === memberOf(identity);
+    return {
+      dir,
+      identity,
+      owner: lockOwner(dir) || 0,
+      census: await crawl.census(),
+      ownSettled: isOne ? null : (members.find(isOwn)?.settled ?? 0),
+      othersLive: members.filter((one) => one.isLive && !isOwn(one)).length,
+      at: Date.now(),
+    };
+  });
 
 /** Goes on when the crawl ends, for another process may go on with it: Ctrl-C ends it, which is no fault. */
 const watch = async (dir: string, everyMs: number, isJson: boolean): Promise<number> => {
@@ -100,7 +112,7 @@ const watch = async (dir: string, everyMs: number, isJson: boolean): Promise<num
   }
 };
 
-const objectOf = ({ dir, identity, owner, census }: State): Record<string, unknown> => ({
+const objectOf = ({ dir, identity, owner, census, ownSettled, othersLive }: State): Record<string, unknown> => ({
   dir,
   id: identity.id,
   createdAt: identity.createdAt,
@@ -109,17 +121,26 @@ const objectOf = ({ dir, identity, owner, census }: State): Record<string, unkno
   shards: identity.fixed.shards,
   process: owner || null,
   ...censusObject(census),
+  ...(ownSettled === null ? {} : { otherMembersLive: othersLive, own: ownObject(dir, ownSettled) }),
 });
 
-const linesOf = ({ dir, identity, owner, census, at }: State): string[] => {
+/** What is this directory's alone; all other numbers are those of the whole crawl. */
+const ownObject = (dir: string, settled: number): object => {
+  const { files, bytes } = archiveIn(dir);
+  return { settled, archiveFiles: files, archiveBytes: bytes };
+};
+
+const linesOf = ({ dir, identity, owner, census, ownSettled, othersLive, at }: State): string[] => {
   const { store = EMBEDDED, name } = identity.settings;
   return [
     fitLine(
-      `${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}; created ${visible(identity.createdAt)}`,
+      `${bold(`Crawl ${dir}`)} ${owner ? `runs in process ${owner}` : 'is not running'}${othersWords(owner, othersLive)}; created ${visible(identity.createdAt)}`,
     ),
     ...(store === EMBEDDED ? [] : [fitLine(visible(`  in ${store} as "${name}"`))]),
-    ...censusLines(census, { dir, isShared: isShared(store) }),
-    ...(!owner && census.leased > 0 ? ['  leased links were under way when it ended; a resume frees them'] : []),
+    ...censusLines(census, { dir, isShared: isShared(store), ownSettled }),
+    ...(!owner && othersLive === 0 && census.leased > 0
+      ? ['  leased links were under way when it ended; a resume frees them']
+      : []),
     ...(census.next
       ? [
           fitLine(
@@ -128,6 +149,11 @@ const linesOf = ({ dir, identity, owner, census, at }: State): string[] => {
         ]
       : []),
   ];
+};
+
+const othersWords = (owner: number, live: number): string => {
+  if (live === 0) return '';
+  return `${owner ? ', and' : ' here, but'} with ${plural(live, 'other member')}`;
 };
 
 const clockOf = (at: number): string => new Date(at).toISOString().slice(11, 19);

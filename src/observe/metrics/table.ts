@@ -39,7 +39,7 @@ export interface Metric {
 const PHASES = ['lookup', 'connect', 'tls', 'first-byte', 'total'] as const;
 export type FetchPhase = (typeof PHASES)[number];
 
-const VERBS = ['admit', 'claim', 'settle', 'steer', 'census', 'rules', 'commit'] as const;
+const VERBS = ['admit', 'claim', 'settle', 'steer', 'census', 'beat', 'journal', 'rules', 'commit'] as const;
 export type TimedVerb = (typeof VERBS)[number];
 
 const STORES = ['sqlite', 'redis', 'postgres'] as const;

@@ -6,14 +6,17 @@ import { fullName, metricOf } from './table.ts';
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-export const writeMetrics = (families: readonly Family[]): string => families.map(writeFamily).join('');
+/** With `whose` on every sample: the crawl and the member that the numbers are of. */
+export const writeMetrics = (families: readonly Family[], whose: LabelValues = {}): string =>
+  families.map((family) => writeFamily(family, whose)).join('');
 
-const writeFamily = ([name, series]: Family): string => {
+const writeFamily = ([name, series]: Family, whose: LabelValues): string => {
   const { help, type, buckets = [] } = metricOf(name);
   const full = fullName(name);
-  const lines = series.flatMap((one) =>
-    type === 'histogram' ? histogramLines(full, one, buckets) : [line(full, one.labels, one.cells[0]!)],
-  );
+  const lines = series.flatMap(({ labels: own, cells }) => {
+    const labels = { ...own, ...whose };
+    return type === 'histogram' ? histogramLines(full, { labels, cells }, buckets) : [line(full, labels, cells[0]!)];
+  });
   return `# HELP ${full} ${escapeHelp(help)}\n# TYPE ${full} ${type}\n${lines.join('')}`;
 };
 

@@ -17,6 +17,8 @@ export const answerOf = (found: Found): string => {
   const { view } = found;
   if (view.page) return settledAnswer(view.page, found);
   if (view.open && view.site) return openAnswer(found, view.open, view.site);
+  if (view.state === 'settled')
+    return 'It was settled by another member of this crawl: what became of it is in the directory of that one.';
   if (found.scope) return `It is not known to this crawl, and would not be taken: ${found.scope.says}.`;
   return `It is not known to this crawl: ${OPEN_REASONS.unknown}.`;
 };

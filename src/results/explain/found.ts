@@ -1,5 +1,6 @@
 /** What an explanation starts from, and what was looked up for it. */
 
+import type { MemberView } from '../../contract/journal.ts';
 import type { LinkView } from '../../contract/views.ts';
 import type { StoredCrawl } from '../../contract/stored-crawl.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
@@ -11,6 +12,10 @@ import type { ScopeAnswer } from './scope-now.ts';
 
 export interface ExplainParts {
   readonly dir: string;
+  /** All directories of the crawl that are at hand, where there are more. */
+  readonly dirs?: readonly string[];
+  /** Members that settled links and whose directories are not at hand. */
+  readonly others?: () => Promise<readonly MemberView[]>;
   /** As a person wrote it. */
   readonly url: string;
   readonly settings: Settings;

@@ -6,13 +6,21 @@ import { plural, writeCount, writeDuration } from '../../lib/units.ts';
 import { canonicalize } from '../../url/canonical.ts';
 import { robotsIgnoredFor, valueFor } from '../../url/site-rules.ts';
 import { siteOf } from '../../url/site.ts';
+import { whereIs } from '../../folder/roster.ts';
 import { causeOf, timeOf } from './answer.ts';
 import type { Found } from './found.ts';
 
 export const notesOf = async (found: Found): Promise<string[]> => {
   if (found.view.page) return settledNotes(found);
-  return found.view.open ? openNotes(found) : unknownNotes(found);
+  if (found.view.open) return openNotes(found);
+  return found.view.state === 'settled' ? elsewhereNotes(found) : unknownNotes(found);
 };
+
+/** Which members may have settled it; the store knows only that somebody has. */
+const elsewhereNotes = async ({ others }: Found): Promise<string[]> =>
+  ((await others?.()) ?? []).map(
+    (member) => `${whereIs(member)} settled ${plural(member.settled, 'link')}, and its directory was not given`,
+  );
 
 const settledNotes = async (found: Found): Promise<string[]> => {
   const { robots, scope, reason } = found;
@@ -102,15 +110,18 @@ const unknownNotes = async ({ view, settings, scope, crawl }: Found): Promise<st
   return notes;
 };
 
-const explainCommand = (dir: string, url: string): string => `gossamer explain ${shellWord(dir)} ${shellWord(url)}`;
+const explainCommand = (...words: readonly string[]): string => `gossamer explain ${words.map(shellWord).join(' ')}`;
+
+const givenDirs = ({ dir, dirs = [dir] }: Pick<Found, 'dir' | 'dirs'>): readonly string[] => dirs;
 
 export const adviceOf = async (found: Found): Promise<string[]> => {
   const { dir, view, reason, running } = found;
   const resume = `gossamer resume ${shellWord(dir)}`;
-  if (view.page && reason === 'redirected') return [explainCommand(dir, view.page.redirect)];
+  if (view.page && reason === 'redirected') return [explainCommand(...givenDirs(found), view.page.redirect)];
   if (view.page) return reason.startsWith('failed-') ? alike(found) : []; // a bare domain was then tried over http
   const { widen = null } = found.scope ?? {};
   if (widen !== null) return [`${resume} ${widen}`];
+  if (reason === 'settled-elsewhere') return [explainCommand(...givenDirs(found), 'DIRECTORY', found.address.url)];
   if (!view.open) return alike(found);
   switch (reason) {
     case 'parked':
@@ -138,7 +149,7 @@ const otherScheme = (url: string): string =>
  * Addresses that are easily taken for this one, and that the crawl knows: the other scheme, a slash at the end, www in
  * front.
  */
-const alike = async ({ address: { url, host }, crawl, dir }: Found): Promise<string[]> => {
+const alike = async ({ address: { url, host }, crawl, ...found }: Found): Promise<string[]> => {
   const both = [url, otherScheme(url)];
   const slashed = both.map((text) => (text.endsWith('/') ? text.slice(0, -1) : `${text}/`));
   const named = both.map((text) =>
@@ -149,5 +160,7 @@ const alike = async ({ address: { url, host }, crawl, dir }: Found): Promise<str
     .flatMap((address) => (typeof address === 'string' ? [] : [address.url]));
   const others = [...new Set(candidates)].filter((candidate) => candidate !== url);
   const views = await Promise.all(others.map((other) => crawl.link(other, siteOf(host))));
-  return others.filter((_, i) => views[i]!.state !== 'unknown').map((other) => explainCommand(dir, other));
+  return others
+    .filter((_, i) => views[i]!.state !== 'unknown')
+    .map((other) => explainCommand(...givenDirs(found), other));
 };

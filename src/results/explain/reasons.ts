@@ -10,6 +10,7 @@ export const OPEN_REASONS = {
   parked: 'its origin could not be reached too often in a row, or its host name does not exist',
   held: 'its site has all the pages that --max-pages-per-site, or its rule, allows',
   'max-pages': 'it waits, and the crawl has all the pages that --max-pages allows',
+  'settled-elsewhere': 'another member of the crawl settled it, and what became of it is in the directory of that one',
   unknown: 'no page that was crawled links to it, or the link was not taken',
 } as const;
 

@@ -2,10 +2,9 @@
  * The links that pages have, read back from the archive: those of settled pages only, because only they have a place.
  */
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { openRecordFile, type RecordFile, type WarcRecord } from '../../archive/reader.ts';
 import { LINKS_CUT, OUTLINK } from '../../archive/records.ts';
+import { archivePath } from '../archived.ts';
 import { isArchived, type WarcPlace, type PageRow } from '../../model/page.ts';
 
 export interface PageLinks {
@@ -16,19 +15,19 @@ export interface PageLinks {
 
 /** The archive beside the rows of pages; the last file stays open, because pages come in its order. */
 export class PageRecords {
-  readonly #dir: string;
+  readonly #dirs: readonly string[];
   readonly #elsewhere = new Set<string>();
   #file = '';
   #open: RecordFile | null = null;
 
-  /** `dir` is `<crawl>/warc`. */
-  constructor(dir: string) {
-    this.#dir = dir;
+  /** The directories of the crawl that are at hand. */
+  constructor(dirs: readonly string[]) {
+    this.#dirs = dirs;
   }
 
   /**
-   * Where the page leads; none when it has no links, or they were not kept. Null when its file is not in this
-   * directory.
+   * Where the page leads; none when it has no links, or they were not kept. Null when its file is in none of the
+   * directories.
    */
   linksOf(page: PageRow): PageLinks | null {
     if (!isArchived(page) || page.warc_group_length === page.warc_length) return NO_LINKS;
@@ -36,7 +35,7 @@ export class PageRecords {
     return record && (record.headers['warc-type'] === 'metadata' ? linksIn(record) : NO_LINKS);
   }
 
-  /** Whether the page's first record is its response, and not its text; null when its file is not in this directory. */
+  /** Whether the page's first record is its response, and not its text; null when its file is not at hand. */
   hasResponse(place: WarcPlace): boolean | null {
     const record = this.#at(place, place.warc_offset);
     return record && record.headers['warc-type'] === 'response';
@@ -55,8 +54,8 @@ export class PageRecords {
     if (this.#elsewhere.has(file)) return null;
     if (file !== this.#file || this.#open === null) {
       this.close();
-      const path = join(this.#dir, file);
-      if (!existsSync(path)) {
+      const path = archivePath(this.#dirs, file);
+      if (path === null) {
         this.#elsewhere.add(file);
         return null;
       }

@@ -7,7 +7,8 @@ import type { LinkView, PageFilter, SiteQuery, SiteSort, SiteView } from '../../
 import type { Clock } from '../../lib/clock.ts';
 import type { PageRow } from '../../model/page.ts';
 import { fill } from './fill.ts';
-import { census, siteState, wholeRobots, type MemoryState, type Site } from './state.ts';
+import { census, entriesAfter, siteState, wholeRobots, writeEntry, type MemoryState, type Site } from './state.ts';
+import { membersOf } from './member.ts';
 import { walk } from './walk.ts';
 
 const PAGES_AT_ONCE = 100;
@@ -27,6 +28,12 @@ export const openMemoryCrawl = ({ state, clock }: { state: MemoryState; clock: C
     state.isMade = true;
     return (state.notes[name] ??= text);
   },
+  journal: async (after) => entriesAfter(state, after),
+  write: async (entry) => {
+    state.isMade = true;
+    return writeEntry(state, entry, clock.now());
+  },
+  members: async () => membersOf(state, clock.now()),
   walk: (parts) => walk(state, parts),
   fill: async () => fill(state),
   close: async () => {},

@@ -45,8 +45,9 @@ const takeOne = (state: MemoryState, piece: Piece): void => {
       }
       return;
     case 'tally': {
-      const { forgotten, archivedBytes, archive, marks, notes } = piece;
+      const { forgotten, archivedBytes, archive, marks, notes, journal } = piece;
       Object.assign(state, { forgotten, archivedBytes, end: archive, marks: { ...marks }, notes: { ...notes } });
+      state.journal.push(...journal);
       return;
     }
     default:

@@ -1,5 +1,6 @@
 /** What the memory store remembers, and the census of it. */
 
+import type { Entry, MemberAbout, NewEntry } from '../../contract/journal.ts';
 import type { SiteState } from '../../contract/views.ts';
 import { SITES_DUE_COUNTED_MAX } from '../../model/census.ts';
 import type { ArchiveEnd, Census } from '../../model/census.ts';
@@ -13,6 +14,10 @@ import { isSideQueue } from '../../url/side-queue.ts';
 import { shardOf } from '../../url/shard.ts';
 
 export interface Lease extends Waiting {
+  /** Whose it is, and in which run of that member's process; both empty where nobody shares the crawl. */
+  readonly member: string;
+  readonly run: string;
+  /** No other lease of that run has it. */
   readonly id: number;
   readonly holder: string;
   readonly until: number | null;
@@ -29,6 +34,20 @@ export interface Site {
   lease: Lease | null;
 }
 
+/** A member of a crawl that several processes share. */
+export interface MemberRecord {
+  /** When its last beat came. */
+  seenAt: number;
+  /** It died, and its leases were freed. */
+  isFreed: boolean;
+  settled: number;
+  about: MemberAbout | null;
+  /** Where the settled part of its archive ends. */
+  end: ArchiveEnd;
+  /** The server that it is ready for. */
+  server: string;
+}
+
 /** All that a crawl must remember. It outlives the store that was opened on it, as a file would. */
 export interface MemoryState {
   /** There is a crawl here; false while one is filled. */
@@ -42,6 +61,14 @@ export interface MemoryState {
   readonly settled: Partial<Record<OutcomeName, number>>;
   readonly marks: Record<string, number>;
   readonly notes: Record<string, string>;
+  readonly journal: Entry[];
+  readonly members: Map<string, MemberRecord>;
+  /** The server on which the crawl is in order; null for one that nobody shares. */
+  server: string | null;
+  /** The server on which it was found not to be in order, and when. */
+  shut: { readonly server: string; readonly at: number };
+  /** After this moment every site waits a full delay: visits before it may be forgotten. */
+  floor: number;
   answered: number;
   forgotten: number;
   leaseLast: number;
@@ -60,6 +87,11 @@ export const createMemoryState = (): MemoryState => ({
   settled: {},
   marks: {},
   notes: {},
+  journal: [],
+  members: new Map(),
+  server: null,
+  shut: { server: '', at: -Infinity },
+  floor: -Infinity,
   answered: 0,
   forgotten: 0,
   leaseLast: 0,
@@ -136,4 +168,17 @@ export const census = (state: MemoryState, now: number): Census => {
     archivedBytes: state.archivedBytes,
     marks: { ...state.marks },
   };
+};
+
+/** Entries read in one go. */
+const ENTRIES_AT_ONCE = 500;
+
+export const entriesAfter = ({ journal }: MemoryState, number: number): Entry[] =>
+  journal.slice(number, number + ENTRIES_AT_ONCE);
+
+/** The number of the entry: of that which is there, if its id is known. */
+export const writeEntry = ({ journal }: MemoryState, { id, text }: NewEntry, at: number): number => {
+  const known = journal.find((entry) => entry.id === id);
+  if (known) return known.number;
+  return journal.push({ number: journal.length + 1, id, at, text });
 };

@@ -6,6 +6,7 @@ import { CLAIMS_MAX, settledOf } from '../../contract/store.ts';
 import type { Admitted, Ask, Change, Claimed, Settled, Store } from '../../contract/store.ts';
 import { unansweredPage } from '../../model/unanswered-page.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Census } from '../../model/census.ts';
 import type { Link } from '../../model/link.ts';
 import { isSideQueue, isRefusedQueue, refusedQueue, siteOfQueue } from '../../url/side-queue.ts';
 import { NO_PLACE, type PageRow } from '../../model/page.ts';
@@ -14,7 +15,9 @@ import type { Destination, Settlement } from '../../model/settlement.ts';
 import type { Visit } from '../../model/visit.ts';
 import type { Waiting } from '../../model/waiting.ts';
 import { appendKept, keptBytes, placeOf, type Begin } from '../kept.ts';
-import { addPage, census, createMemoryState, keepRobots, leasedLinks, ready, siteOf, siteState } from './state.ts';
+import { openMember, type Member, type MemberOptions } from './member.ts';
+import { addPage, census, createMemoryState, keepRobots, leasedLinks, ready } from './state.ts';
+import { entriesAfter, siteOf, siteState, writeEntry } from './state.ts';
 import type { MemoryState, Site } from './state.ts';
 
 export interface MemoryStore extends Store {
@@ -27,31 +30,80 @@ export interface MemoryOptions {
   readonly clock: Clock;
   readonly archive: Archive;
   readonly state?: MemoryState;
+  /** Where several processes share the state: which of them this is. */
+  readonly member?: MemberOptions;
 }
 
-export const openMemoryStore = ({ clock, archive, state = createMemoryState() }: MemoryOptions): MemoryStore => {
+/** What the verbs work with. */
+interface Session {
+  readonly state: MemoryState;
+  readonly archive: Archive;
+  readonly clock: Clock;
+  /** Null where nobody else works on the state. */
+  readonly member: Member | null;
+}
+
+export const openMemoryStore = ({
+  clock,
+  archive,
+  state = createMemoryState(),
+  member,
+}: MemoryOptions): MemoryStore => {
   let closed = false;
   const whileOpen = (): void => {
     if (closed) throw new StoreFault('the store is closed', 'open it again');
   };
   state.isMade = true;
-  // What lies after the settled end belongs to settlements that were never answered.
-  archive.cut(state.end);
-  steer(state, [{ kind: 'free', holder: null, counted: true }], clock.now());
+  const session: Session = { state, clock, archive, member: member ? join(state, { clock, archive, member }) : null };
+  if (!member) {
+    // What lies after the settled end belongs to settlements that were never answered.
+    archive.cut(state.end);
+    steer(session, [{ kind: 'free', holder: null, counted: true }]);
+  }
   return {
     state,
     pages: () => [...state.pages],
-    admit: async (links, siteWaitingMax = null) => (
-      whileOpen(), admit(state, links, { siteWaitingMax, now: clock.now() })
-    ),
-    claim: async (ask) => (whileOpen(), claim(state, ask, clock.now())),
-    settle: async (settlements) => (whileOpen(), settle(state, settlements, { archive, now: clock.now() })),
-    steer: async (changes) => (whileOpen(), steer(state, changes, clock.now())),
-    census: async () => (whileOpen(), census(state, clock.now())),
+    admit: async (links, siteWaitingMax = null) => {
+      whileOpen();
+      session.member?.lately.note(links, siteWaitingMax);
+      return admit(state, links, { siteWaitingMax, now: clock.now() });
+    },
+    claim: async (ask) => (whileOpen(), claim(session, ask)),
+    settle: async (settlements) => (whileOpen(), settle(session, settlements)),
+    steer: async (changes) => (whileOpen(), steer(session, changes)),
+    census: async () => (whileOpen(), censusOf(session)),
+    beat: async () => (whileOpen(), session.member?.beat() ?? { entry: state.journal.length, term: 0 }),
+    journal: async (after) => (whileOpen(), entriesAfter(state, after)),
     rules: async (digest) => (whileOpen(), state.rules.get(digest) ?? null),
     close: async () => {
       closed = true;
     },
+  };
+};
+
+const join = (
+  state: MemoryState,
+  { clock, archive, member }: { clock: Clock; archive: Archive; member: MemberOptions },
+): Member =>
+  openMember(member, {
+    state,
+    clock,
+    archive,
+    free: (isChosen, counted) => {
+      for (const site of state.sites.values())
+        if (site.lease && isChosen(site.lease)) free(state, site, { counted, at: clock.now() });
+    },
+    admit: ({ links, siteWaitingMax }) => void admit(state, links, { siteWaitingMax, now: clock.now() }),
+  });
+
+/** While a crawl is shut it may lack links that a member will send again: no two censuses are the same then. */
+const censusOf = ({ state, clock, member }: Session): Census => {
+  const counts = census(state, clock.now());
+  if (!member) return counts;
+  return {
+    ...counts,
+    archive: member.record().end,
+    changes: member.isInOrder() ? counts.changes : counts.changes + counts.now,
   };
 };
 
@@ -90,10 +142,18 @@ const admit = (
   return { admitted, seen: links.length - admitted - forgotten, forgotten, full: [...full] };
 };
 
-const claim = (state: MemoryState, ask: Ask, now: number): Claimed => {
+const claim = (session: Session, ask: Ask): Claimed => {
+  const { state, member } = session;
+  const now = session.clock.now();
+  const told = { entry: state.journal.length, term: member?.book.term() ?? 0 };
+  if (member && !member.isInOrder()) return { visits: [], nextDueAt: null, ...told };
   for (const site of state.sites.values()) {
     if (site.lease !== null && site.lease.until !== null && site.lease.until <= now)
       free(state, site, { counted: true, at: site.lease.until });
+  }
+  for (const site of state.sites.values()) {
+    const dueAt = state.floor + Math.max(site.pace.delayMs, ask.delayMs);
+    if (site.pace.dueAt < dueAt) site.pace = { ...site.pace, dueAt };
   }
   const shards = new Set(ask.shards);
   const mine = ready(state).filter((site) => shards.has(site.shard));
@@ -105,42 +165,42 @@ const claim = (state: MemoryState, ask: Ask, now: number): Claimed => {
     if (site.pages >= (pagesMaxOf(ask.sitePagesMax, site.name) ?? Infinity)) {
       site.setAside = 'held';
       held++;
-    } else visits.push(lease(state, site, { ask, now }));
+    } else visits.push(lease(session, site, { ask, now }));
   }
   if (visits.length + held > 0) state.changes++;
   const next = mine.find((site) => siteState(site) === 'waiting');
-  return { visits, nextDueAt: next ? next.pace.dueAt : null };
+  return { visits, nextDueAt: next ? next.pace.dueAt : null, ...told };
 };
 
-const lease = (state: MemoryState, site: Site, { ask, now }: { ask: Ask; now: number }): Visit => {
+const lease = ({ state, member }: Session, site: Site, { ask, now }: { ask: Ask; now: number }): Visit => {
   const [head, ...rest] = site.queue;
   if (!head) throw new Error(`site ${site.name} was claimed with no link waiting`);
-  const id = ++state.leaseLast;
+  const id = member?.book.take(1) ?? ++state.leaseLast;
+  member?.book.given(id, ask.holder);
   const tries = head.tries + 1;
   const former = site.pace;
   // The delay asked for is the least: a site never visited has none, and a longer one holds at once.
   const delayMs = Math.max(former.delayMs, ask.delayMs);
   site.queue = rest;
   const leaseUntil = ask.leaseMs === null ? null : now + ask.leaseMs;
-  site.lease = { id, holder: ask.holder, link: head.link, tries, until: leaseUntil };
+  const whose = { member: member?.name ?? '', run: member?.book.run() ?? '', holder: ask.holder };
+  site.lease = { id, ...whose, link: head.link, tries, until: leaseUntil };
   site.pace = { ...former, delayMs, dueAt: now + delayMs };
   const robots = state.robots.get(new URL(head.link.url).origin) ?? null;
   return { site: site.name, lease: id, link: head.link, tries, claimedAt: now, leaseUntil, pace: former, robots };
 };
 
-const settle = (
-  state: MemoryState,
-  settlements: readonly Settlement[],
-  { archive, now }: { archive: Archive; now: number },
-): Settled => {
+const settle = ({ state, archive, clock, member }: Session, settlements: readonly Settlement[]): Settled => {
   const accepted = new Map<Site, Settlement>();
+  const run = member?.book.run() ?? '';
   for (const settlement of settlements) {
     if (settlement.fate === 'settled' && settlement.page === null) {
       throw new StoreFault(`a settlement of ${settlement.site} has no page`, 'report this as a bug');
     }
     const site = state.sites.get(settlement.site);
-    if (site?.lease?.id !== settlement.lease || accepted.has(site)) continue;
-    if (site.lease.until === null || site.lease.until > now) accepted.set(site, settlement);
+    if (member && !(member.isInOrder() && member.book.isInForce(settlement.lease))) continue;
+    if (site?.lease?.id !== settlement.lease || site.lease.run !== run || accepted.has(site)) continue;
+    if (site.lease.until === null || site.lease.until > clock.now()) accepted.set(site, settlement);
   }
   // Archive first: if it throws, nothing has changed and every lease is still in force.
   const places = appendRecords(archive, [...accepted.values()]);
@@ -150,8 +210,13 @@ const settle = (
   // When all leases of the batch have ended: the other queue may have been one of them.
   for (const [to, { link, tries }] of moved) moveTo(state, to, { link, tries: tries - 1 });
   if (accepted.size > 0) state.changes++;
-  if (places.size > 0) state.end = archive.end();
+  if (places.size > 0) (member?.record() ?? state).end = archive.end();
   const settled = new Set(accepted.values());
+  if (member) {
+    member.record().settled += [...settled].filter(({ fate }) => fate === 'settled').length;
+    // Those that were refused are over, too.
+    for (const { lease: ended } of settlements) member.book.ended(ended);
+  }
   return settledOf(settlements, (one) => settled.has(one));
 };
 
@@ -208,13 +273,23 @@ const writePage = (state: MemoryState, site: Site, page: PageRow): void => {
   if (addPage(state, page)) site.pages++;
 };
 
-const steer = (state: MemoryState, changes: readonly Change[], now: number): void => {
+const steer = ({ state, clock, member }: Session, changes: readonly Change[]): void => {
+  const now = clock.now();
   let changed = 0;
   for (const change of changes) {
     if (change.kind === 'mark') {
       state.marks[change.name] = change.value;
       changed++;
-    } else for (const site of state.sites.values()) changed += applyTo(state, site, { change, now }) ? 1 : 0;
+    } else if (change.kind === 'write') {
+      writeEntry(state, change.entry, now);
+      changed++;
+    } else {
+      if (change.kind === 'free') member?.book.died(change.holder);
+      for (const site of state.sites.values()) {
+        if (change.kind === 'free' && member && site.lease?.member !== member.name) continue;
+        changed += applyTo(state, site, { change, now }) ? 1 : 0;
+      }
+    }
   }
   if (changed > 0) state.changes++;
 };
@@ -259,6 +334,7 @@ const applyTo = (state: MemoryState, site: Site, { change, now }: { change: Chan
       site.setAside = null;
       return true;
     case 'mark':
+    case 'write':
       return false;
   }
 };

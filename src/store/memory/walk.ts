@@ -23,8 +23,8 @@ const PARTS: Readonly<Record<WalkPart, (state: MemoryState) => Iterable<Found>>>
     })),
   sites: ({ sites }) => [...sites.values()].flatMap(siteWithQueue),
   robots: robotsPieces,
-  tally: ({ forgotten, archivedBytes, end, marks, notes }) => [
-    { kind: 'tally', forgotten, archivedBytes, archive: end, marks, notes, elsewhere: [], dead: [] },
+  tally: ({ forgotten, archivedBytes, end, marks, notes, journal }) => [
+    { kind: 'tally', forgotten, archivedBytes, archive: end, marks, notes, journal, elsewhere: [], dead: [] },
   ],
 };
 

@@ -9,9 +9,14 @@ import { keyOf } from './schema.ts';
 import type { Session } from './session.ts';
 import { arrayOf, textsOf } from './values.ts';
 
+/** Some hundred pages' links: a call of some ten milliseconds where most of them are known. */
+const READMITTED_AT_ONCE = 5_000;
+
 /** A batch as `admit.sql` wants it. Numbers count from 1, as PostgreSQL's do. */
 interface Batch {
   readonly links: Offered[];
+  /** For every link that was given, the number of the link that is sent for it. */
+  readonly places: number[];
   readonly blocks: NumberedBlock[];
   readonly sites: string[];
 }
@@ -23,6 +28,8 @@ interface Offered {
   readonly block: number;
   /** The number of the same link that came before as one for the end; 0 for none. */
   readonly instead: number;
+  /** The place of this link among those that were given. */
+  readonly at: number;
   /** How often it came. */
   times: number;
 }
@@ -43,13 +50,15 @@ const batchOf = (given: readonly Link[]): Batch => {
   const sites = new Map<string, number>();
   const met = new Map<bigint, number>();
   const open = new Map<string, NumberedBlock>();
-  for (const link of given) {
+  const places: number[] = [];
+  for (const [at, link] of given.entries()) {
     const { site: name, via, first } = link;
     const print = keyOf(link.url);
     const instead = met.get(print) ?? 0;
     const former = links[instead - 1];
     if (former && (!first || former.link.first)) {
       if (!former.link.first) former.times++;
+      places.push(instead);
       continue;
     }
     const text = writeWaiting({ link, tries: 0 });
@@ -60,18 +69,37 @@ const batchOf = (given: readonly Link[]): Batch => {
       blocks.push(made);
       return made;
     });
-    met.set(print, links.push({ link, print, text, block, instead, times: 1 }));
+    const place = links.push({ link, print, text, block, instead, at, times: 1 });
+    met.set(print, place);
+    places.push(place);
   }
-  return { links, blocks, sites: [...sites.keys()] };
+  return { links, places, blocks, sites: [...sites.keys()] };
 };
 
-export const admit = async (
+/** Sends again what was sent lately: the store may have forgotten it. */
+export const readmit = async (session: Session): Promise<void> => {
+  let some: Link[] = [];
+  let max: number | null = null;
+  for (const { links, siteWaitingMax } of session.lately.batches()) {
+    if (some.length > 0 && (siteWaitingMax !== max || some.length + links.length > READMITTED_AT_ONCE)) {
+      await send(session, [some], max);
+      some = [];
+    }
+    some.push(...links);
+    max = siteWaitingMax;
+  }
+  if (some.length > 0) await send(session, [some], max);
+};
+
+/** Links that came together: of one page, or of several. */
+export const send = async (
   session: Session,
-  given: readonly Link[],
+  calls: readonly (readonly Link[])[],
   siteWaitingMax: number | null,
-): Promise<Admitted> => {
-  if (given.length === 0) return { admitted: 0, seen: 0, forgotten: 0, full: [] };
-  const { links, blocks, sites } = batchOf(given);
+): Promise<Admitted[]> => {
+  const given = calls.length === 1 ? calls[0]! : calls.flat();
+  if (given.length === 0) return calls.map(() => ({ admitted: 0, seen: 0, forgotten: 0, full: [] }));
+  const { links, places, blocks, sites } = batchOf(given);
   const shards = sites.map((site) => shardOf(site, session.shards));
   const repeats = links.length < given.length || links.some(({ instead }) => instead > 0);
   const values = [
@@ -91,11 +119,22 @@ export const admit = async (
     siteWaitingMax,
     session.at(),
   ];
-  const [row] = await session.server.call<{ admitted: number; forgotten: number[] }>('admit', values);
-  const { admitted } = row!;
-  if (admitted > 0) session.dueHints.forget(shards);
-  const left = row!.forgotten.map((nth) => links[nth - 1]!);
-  const forgotten = left.reduce((sum, { times }) => sum + times, 0);
-  const full = [...new Set(left.map(({ link }) => link.site))];
-  return { admitted, seen: given.length - admitted - forgotten, forgotten, full };
+  const [row] = await session.call<{ taken: number[]; forgotten: number[] }>('admit', values);
+  const [taken, forgotten] = [new Set(row!.taken), new Set(row!.forgotten)];
+  if (taken.size > 0) session.dueHints.forget(shards);
+  let at = 0;
+  return calls.map((call) => {
+    const counts = { admitted: 0, forgotten: 0 };
+    const full = new Set<string>();
+    for (const link of call) {
+      const place = places[at]!;
+      if (taken.has(place) && links[place - 1]!.at === at) counts.admitted++;
+      else if (forgotten.has(place)) {
+        counts.forgotten++;
+        full.add(link.site);
+      }
+      at++;
+    }
+    return { ...counts, seen: call.length - counts.admitted - counts.forgotten, full: [...full] };
+  });
 };

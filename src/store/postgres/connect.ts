@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StoreFault } from '../../contract/fault.ts';
 import { isStarting, reasonOf, storeFault, troubleOf } from './faults.ts';
+import { openHosts } from './hosts.ts';
 import type { Value } from './values.ts';
 
 /** Connections of a process, however many visits it has: transactions are short, and the server has few cores. */
 const POOL_MAX = 4;
-const CONNECT_MS_MAX = 10_000;
 /** Far longer than any call; then the server is taken for gone, also if the network swallowed it without a word. */
 const CALL_MS_MAX = 120_000;
 /** Calls that take longer are told of. */
@@ -19,6 +19,8 @@ const PAUSE_MS_FIRST = 100;
 const PAUSE_MS_MAX = 2_000;
 /** A server that is starting is waited for, also when the store is opened. */
 const STARTING_MS_MAX = 60_000;
+/** One that takes no writes, or no more connections, may be amid a failover; or it was not meant. */
+const NOT_NOW_MS_MAX = 5_000;
 /** A close waits so long for calls under way. */
 const CLOSE_MS_MAX = 5_000;
 
@@ -57,42 +59,30 @@ export const inTransaction = async <T>(client: pg.ClientBase, work: () => Promis
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    if (troubleOf(error) !== 'gone') await client.query('ROLLBACK').catch(() => {});
+    if (!['gone', 'not-now'].includes(troubleOf(error))) await client.query('ROLLBACK').catch(() => {});
     throw error;
   }
 };
 
 export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
-  const where = whereOf(url);
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: POOL_MAX,
-    connectionTimeoutMillis: CONNECT_MS_MAX,
-    query_timeout: CALL_MS_MAX,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    application_name: schema,
-    types,
+  const hosts = openHosts({
+    url,
+    options: {
+      max: POOL_MAX,
+      query_timeout: CALL_MS_MAX,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      application_name: schema,
+      types,
+    },
   });
-  // A connection that ends by itself, idle or between two queries: the next call finds out.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => void client.on('error', () => {}));
+  const { where, onClient } = hosts;
   const places = createPlaces(POOL_MAX);
   const ending = new AbortController();
   const underWay = new Set<Promise<unknown>>();
   let gone = false;
-
-  const onClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
-    const client = await pool.connect();
-    try {
-      const result = await work(client);
-      client.release();
-      return result;
-    } catch (error) {
-      client.release(troubleOf(error) === 'gone');
-      throw error;
-    }
-  };
+  /** A call was answered: the address is that of a server that took writes. */
+  let wasRight = false;
 
   const make = async <Row>(client: pg.PoolClient, name: string, values: readonly Value[]): Promise<Row[]> => {
     const text = `SELECT * FROM ${schema}.${name}(${values.map((_, i) => `$${i + 1}`).join(', ')})`;
@@ -101,18 +91,25 @@ export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
 
   const isAnswering = (answers: boolean, why: unknown = null): void => {
     if (answers && gone) say(`PostgreSQL at ${where} answers again`);
-    if (!answers && !gone) say(`PostgreSQL at ${where} does not answer (${reasonOf(why)}); waiting`);
+    if (!answers && !gone)
+      say(
+        troubleOf(why) === 'not-now'
+          ? `PostgreSQL at ${where} ${reasonOf(why)}; waiting`
+          : `PostgreSQL at ${where} does not answer (${reasonOf(why)}); waiting`,
+      );
     gone = !answers;
   };
 
   /** A call that surely did not happen, and one that may be made twice, is made again. */
   const persist = async <Row>(name: string, values: readonly Value[], onLost?: () => void): Promise<Row[]> => {
+    const since = performance.now();
     for (let again = 0, pauseMs = PAUSE_MS_FIRST; ; ) {
       if (ending.signal.aborted) throw closedFault();
       const startedAt = performance.now();
       try {
         const rows = await onClient((client) => make<Row>(client, name, values));
         isAnswering(true);
+        wasRight = true;
         const tookMs = performance.now() - startedAt;
         if (tookMs > SLOW_MS) say(`PostgreSQL at ${where} took ${(tookMs / 1_000).toFixed(1)} s for ${name}`);
         return rows;
@@ -120,7 +117,9 @@ export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
         const trouble = troubleOf(error);
         if (trouble === 'fault' || (trouble === 'again' && ++again > AGAIN_MAX)) throw storeFault(error, where);
         if (trouble === 'again') continue;
-        onLost?.();
+        const isLate = performance.now() - since > NOT_NOW_MS_MAX;
+        if (trouble === 'not-now' && !wasRight && isLate) throw storeFault(error, where);
+        if (trouble === 'gone') onLost?.();
         isAnswering(false, error);
         await sleep(pauseMs, null, { signal: ending.signal }).catch(() => {});
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
@@ -140,12 +139,13 @@ export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
     where,
     call: (...call) => tracked(() => persist(...call)),
     once: async (work) => {
-      const until = performance.now() + STARTING_MS_MAX;
+      const since = performance.now();
       for (;;) {
         try {
           return await tracked(() => onClient(work));
         } catch (error) {
-          if (isStarting(error) && performance.now() < until) await sleep(PAUSE_MS_FIRST);
+          const patienceMs = isStarting(error) ? STARTING_MS_MAX : troubleOf(error) === 'not-now' ? NOT_NOW_MS_MAX : 0;
+          if (performance.now() - since < patienceMs) await sleep(PAUSE_MS_FIRST);
           else if (troubleOf(error) !== 'gone') throw storeFault(error, where);
           else
             throw new StoreFault(
@@ -165,25 +165,12 @@ export const connectTo = ({ url, schema, say }: ServerOptions): Server => {
         sleep(CLOSE_MS_MAX, null, { signal: patience.signal }).catch(() => {}),
       ]);
       patience.abort();
-      await pool.end();
+      await hosts.end();
     },
   };
 };
 
 export const closedFault = (): StoreFault => new StoreFault('the store is closed', 'open the crawl again');
-
-const whereOf = (url: string): string => {
-  const parsed = URL.parse(url);
-  // With a bare / ? or # in the password the host would be a piece of it, and would be told.
-  const isCutShort = parsed !== null && (parsed.hash !== '' || `${parsed.pathname}${parsed.search}`.includes('@'));
-  if (!parsed || isCutShort || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
-    throw new StoreFault(
-      'the address of the store cannot be read',
-      'write it as postgres://user:password@host:port/database; in the password, write %40 for @, %2F for /, %3F for ? and %23 for #',
-    );
-  }
-  return `${parsed.hostname || 'localhost'}:${parsed.port || 5432}`;
-};
 
 /** Calls wait here for a connection, as long as it takes: the pool's own queue has a time-out. */
 const createPlaces = (free: number): { inOne<T>(work: () => Promise<T>): Promise<T> } => {

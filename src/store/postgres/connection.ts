@@ -5,7 +5,7 @@ import { StoreFault } from '../../contract/fault.ts';
 import type { LookOptions } from '../options.ts';
 import { connectTo, inTransaction } from './connect.ts';
 import { codeOf } from './faults.ts';
-import { readLayout, type Layout } from './layout.ts';
+import { addFunctions, readLayout, type Layout } from './layout.ts';
 import { schemaOf } from './schema.ts';
 import { fillIn } from './sql.ts';
 import type { Value } from './values.ts';
@@ -47,7 +47,12 @@ export const openConnection = async (options: LookOptions): Promise<Connection> 
       );
     }
   };
-  const layout = (): Promise<Layout | null> => once((client) => readLayout(client, { crawl, schema }));
+  const layout = (): Promise<Layout | null> =>
+    once(async (client) => {
+      const there = await readLayout(client, { crawl, schema });
+      if (there && !there.hasFunctions) await addFunctions(client, { ...options, schema });
+      return there;
+    });
   try {
     await layout();
   } catch (error) {

@@ -5,7 +5,9 @@ import type { LookOptions } from '../options.ts';
 import { readCensus } from './census.ts';
 import { openConnection, rowsOn, type Connection, type Rows } from './connection.ts';
 import { fill } from './fill.ts';
+import { entriesAfter, membersOf, writeEntry } from './journal.ts';
 import { prepareLayout } from './layout.ts';
+import { mendCrawl } from './mend.ts';
 import { linkOf } from './read-link.ts';
 import { createPagesAfter } from './read-pages.ts';
 import { sitesOf } from './read-sites.ts';
@@ -24,8 +26,12 @@ export const openPostgresCrawl = async (options: LookOptions): Promise<StoredCra
     pagesAfter: createPagesAfter(connection),
     note: async (name) => ((await connection.layout())?.moving === null ? noteOf(connection.rows, name) : null),
     keepNote: (name, text) => keepNote(connection, name, text),
+    journal: async (after) => ((await connection.layout()) ? entriesAfter(connection.rows, after) : []),
+    write: (entry) => writeEntry(connection, entry),
+    members: async () => ((await connection.layout()) ? membersOf(connection.rows) : []),
     walk: (parts) => walk(connection, parts),
-    fill: () => fill(connection),
+    fill: (members) => fill(connection, members),
+    mend: mendCrawl(connection),
     close: () => connection.close(),
   };
 };

@@ -1,7 +1,10 @@
 /** Per shard, a moment before which no site of it is due: a hint that saves asking. */
 
-/** Other processes settle and admit, too: after so long a hint says nothing any more. */
-const HINT_MS_MAX = 1_000;
+/**
+ * Other processes settle and admit, too: a beat tells every second whether anything changed. Without one, a hint says
+ * nothing any more after so long.
+ */
+const HINT_MS_MAX = 2_000;
 
 export interface DueHints {
   /** The shards that may have a site that is due, in the order given. */
@@ -10,6 +13,8 @@ export interface DueHints {
   next(shards: readonly number[]): number;
   /** Something happened to sites of these shards (null: of all). */
   forget(shards: readonly number[] | null): void;
+  /** Nothing has changed in the crawl up to this moment: what is known is still so. */
+  confirm(now: number): void;
   /** To be taken before a question, and given back with its answer. */
   age(): number;
   /** The answer: of these shards all that is due was given, and their next sites are due then. */
@@ -35,6 +40,9 @@ export const createDueHints = (shards: number): DueHints => {
       age++;
       if (touched === null) [dueAt, changedAt].forEach((list, i) => list.fill(i === 0 ? -Infinity : age));
       else for (const shard of touched) [dueAt[shard], changedAt[shard]] = [-Infinity, age];
+    },
+    confirm: (now) => {
+      for (let shard = 0; shard < shards; shard++) if (learntAt[shard]! > -Infinity) learntAt[shard] = now;
     },
     age: () => age,
     learn: (answer) => {

@@ -23,7 +23,10 @@ const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> 
     'the PostgreSQL server has too many connections',
     'end others, or raise max_connections: a process of a crawl takes four',
   ],
-  '25006': ['the PostgreSQL server takes no writes', 'give the address of the primary server, not of a standby'],
+  '25006': [
+    'the PostgreSQL server takes no writes',
+    'give the address of the primary server, not of a standby, or those of all of them: postgres://user@host:port,host:port/database',
+  ],
   '57014': ['the PostgreSQL server cancelled a call', 'lift statement_timeout and lock_timeout for this user'],
   '55P03': ['the PostgreSQL server gave up waiting for a lock', 'lift lock_timeout for this user'],
   '57P04': ['the database was dropped', 'restore it, or start the crawl anew'],
@@ -43,6 +46,15 @@ const AGAIN = /^(?:40001|40P01|23505)$/;
 const GONE =
   /^(?:57P0[1235]|25P03|0800[01346]|E(?:CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NETDOWN|CONNABORTED|AI_AGAIN|NOTFOUND))$/;
 
+/** PostgreSQL's code for a server, or a session, that takes no writes. */
+export const READ_ONLY = '25006';
+
+/** It answers, but not now, and nothing was done: a standby during a failover, or one without a free connection. */
+const NOT_NOW: Readonly<Record<string, string>> = {
+  [READ_ONLY]: 'takes no writes, as a standby does',
+  '53300': 'has no free connection',
+};
+
 /** The client's own words for a connection that ended; they come without a code. */
 const GONE_WORDS = /connection terminated|timeout|not queryable|connection error|socket/i;
 
@@ -51,9 +63,11 @@ export const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? code : '';
 };
 
-export const troubleOf = (error: unknown): 'gone' | 'again' | 'fault' => {
+/** `gone`: nobody knows whether the call happened. `not-now`: it did not, and may be made again after a while. */
+export const troubleOf = (error: unknown): 'gone' | 'not-now' | 'again' | 'fault' => {
   if (error instanceof StoreFault) return 'fault';
   const code = codeOf(error);
+  if (code in NOT_NOW) return 'not-now';
   if (AGAIN.test(code)) return 'again';
   return GONE.test(code) || (code === '' && error instanceof Error && GONE_WORDS.test(error.message))
     ? 'gone'
@@ -66,6 +80,7 @@ export const isStarting = (error: unknown): boolean => codeOf(error) === '57P03'
 /** Why it does not answer, for a sentence. */
 export const reasonOf = (error: unknown): string => {
   const code = codeOf(error);
+  if (code in NOT_NOW) return NOT_NOW[code]!;
   if (code === 'ECONNREFUSED') return 'connection refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name is not known';
   return error instanceof Error && error.message !== '' ? error.message : code;
@@ -95,13 +110,13 @@ export const storeFault = (error: unknown, where = ''): StoreFault => {
   if (UNTRUSTED.test(code))
     return new StoreFault(
       `the certificate of PostgreSQL at ${where} is not trusted (${code})`,
-      'name the certificate of who signed it in the address of the store (sslrootcert=FILE), and write the host that it is for',
+      'put the certificate of who signed it into a file, name that by --store-ca FILE, or by sslrootcert=FILE in the address of the store, and write the host that it is for',
       error,
     );
   if ((error as { syscall?: string }).syscall === 'open')
     return new StoreFault(
       `a file that the address of the store names cannot be read: ${message}`,
-      'look at sslrootcert, sslcert and sslkey in it',
+      'look at --store-ca, and at sslrootcert, sslcert and sslkey in the address',
       error,
     );
   const advised = code === '' ? 'this is a defect: please report it' : `PostgreSQL says ${code}`;

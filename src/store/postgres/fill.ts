@@ -1,8 +1,8 @@
 /** Fills a new crawl with one that comes in pieces from another store. */
 
 import { StoreFault } from '../../contract/fault.ts';
-import type { Filling } from '../../contract/stored-crawl.ts';
-import type { Piece } from '../../contract/walk.ts';
+import type { FilledMember, Filling } from '../../contract/stored-crawl.ts';
+import type { Piece, StoredPage } from '../../contract/walk.ts';
 import type { PageRow } from '../../model/page.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import { shardOf } from '../../url/shard.ts';
@@ -17,16 +17,31 @@ import { robotsJson } from './robots.ts';
 import { keyOf } from './schema.ts';
 import { arrayOf, jsonOf, type Value } from './values.ts';
 
-export const fill = async ({ once, rows, schema, options }: Connection): Promise<Filling> => {
+export const fill = async (
+  { once, rows, schema, options }: Connection,
+  members: readonly FilledMember[] = [],
+): Promise<Filling> => {
   const { member, shards } = options;
   /** What the server calls this move. */
   const move = await once((client) => beginFillLayout(client, { ...options, schema }));
+  for (const one of members.filter((other) => other.member !== member))
+    await rows('INSERT INTO @crawl.member (name, run, archive_file, archive_bytes, about) VALUES ($1, 0, $2, $3, $4)', [
+      one.member,
+      one.archive.file,
+      one.archive.bytes,
+      one.about && jsonOf(one.about),
+    ]);
   let sites = 0;
+  const take = async (of: string, pieces: readonly Piece[]): Promise<void> => {
+    const values = [move, of, ...valuesOf(pieces, { shards, found: sites })];
+    await rows('SELECT @crawl.fill($1, $2, $3, $4, $5, $6, $7, $8)', values);
+    sites += pieces.filter(({ kind }) => kind === 'site').length;
+  };
   return {
     take: async (pieces) => {
-      const values = [move, member, ...valuesOf(pieces, { shards, found: sites })];
-      await rows('SELECT @crawl.fill($1, $2, $3, $4, $5, $6, $7, $8)', values);
-      sites += pieces.filter(({ kind }) => kind === 'site').length;
+      const ownerOf = (page: StoredPage): string =>
+        members.some((one) => one.member === page.member) ? page.member! : member;
+      for (const [of, some] of runsOf(pieces, member, ownerOf)) await take(of, some);
     },
     end: async () => {
       try {
@@ -43,6 +58,24 @@ export const fill = async ({ once, rows, schema, options }: Connection): Promise
     // What is not whole is opened by nobody, and made anew by the next move.
     close: async () => {},
   };
+};
+
+/** Pieces that can be written for one member, one after the other: rows get their numbers in this order. */
+const runsOf = (
+  pieces: readonly Piece[],
+  self: string,
+  ownerOf: (page: StoredPage) => string,
+): [member: string, pieces: Piece[]][] => {
+  const runs: [string, Piece[]][] = [[self, []]];
+  const add = (member: string, piece: Piece): void => {
+    if (runs.at(-1)![0] !== member) runs.push([member, []]);
+    runs.at(-1)![1].push(piece);
+  };
+  for (const piece of pieces) {
+    if (piece.kind === 'pages') for (const page of piece.pages) add(ownerOf(page), { kind: 'pages', pages: [page] });
+    else add(self, piece);
+  }
+  return runs;
 };
 
 type FilledBlock = OpenBlock & { readonly site: string; readonly links: string[] };
@@ -85,7 +118,7 @@ const valuesOf = (
         robots.push(...piece.records);
         break;
       case 'pages':
-        for (const { row: _row, mine: _mine, ...page } of piece.pages) pages.push(page);
+        for (const { row: _row, mine: _mine, member: _member, ...page } of piece.pages) pages.push(page);
         for (const { url } of piece.pages) prints.push(keyOf(url));
         break;
       case 'tally':

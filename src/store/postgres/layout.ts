@@ -5,14 +5,10 @@ import { StoreFault } from '../../contract/fault.ts';
 import { layoutFault } from '../layouts.ts';
 import { inTransaction } from './connect.ts';
 import { LAYOUT, lockKey, MOVING } from './schema.ts';
-import { fillIn, sqlFile } from './sql.ts';
+import { fillIn, functionName, makeFunctions, sqlFile } from './sql.ts';
 
 /** PostgreSQL 15, as it numbers itself. */
 const SERVER_MIN = 150_000;
-
-/** In an order in which each finds what it needs. */
-const FILES = `tables waiting-text records queue moment fence tell put-first free free-held enter keep-pages keep-robots
-  rules-of   bring-back steer admit claim move-links settle census check-move fill make-whole`.split(/\s+/);
 
 export interface LayoutOptions {
   readonly crawl: string;
@@ -24,6 +20,8 @@ export interface LayoutOptions {
 /** What a crawl says of itself. */
 export interface Layout {
   readonly shards: number;
+  /** Whether it has the functions of this version of the program. */
+  readonly hasFunctions: boolean;
   /** The name of the move that has not ended; null when the crawl is whole. */
   readonly moving: string | null;
 }
@@ -34,7 +32,7 @@ export const prepareLayout = (client: ClientBase, options: LayoutOptions): Promi
     if (there?.moving) throw beingMoved(options.crawl);
     if (there) return there.shards;
     await create(client, options);
-    await client.query(`SELECT ${options.schema}.make_whole(NULL)`);
+    await client.query(fillIn('SELECT @crawl.make_whole(NULL)', options.schema));
     return options.shards;
   });
 
@@ -70,9 +68,15 @@ const alone = async <T>(
   await checkServer(client);
   return inTransaction(client, async () => {
     await client.query(`SELECT pg_advisory_xact_lock(${lockKey(schema, 'layout')})`);
-    return work(await readLayout(client, { crawl, schema }));
+    const there = await readLayout(client, { crawl, schema });
+    if (there && !there.hasFunctions) await client.query(makeFunctions(schema));
+    return work(there);
   });
 };
+
+/** Makes the functions of this version in a crawl that members of another one made; the tables are the same. */
+export const addFunctions = (client: ClientBase, options: LayoutOptions): Promise<void> =>
+  alone(client, options, async () => {});
 
 const checkServer = async (client: ClientBase): Promise<void> => {
   const { rows } = await client.query<{ version: number; name: string; encoding: string }>(
@@ -106,15 +110,21 @@ export const readLayout = async (
   const { rows } = await client.query<{ name: string; value: string }>(
     `SELECT name, value FROM ${schema}.meta WHERE name IN ('layout', 'shards', '${MOVING}')`,
   );
+  const { rowCount: functions } = await client.query(
+    'SELECT FROM pg_proc f JOIN pg_namespace n ON n.oid = f.pronamespace WHERE n.nspname = $1 AND f.proname = $2',
+    [schema, functionName('make_whole')],
+  );
   const kept = new Map(rows.map(({ name, value }) => [name, value]));
   const layout = Number(kept.get('layout'));
   if (layout !== LAYOUT)
     throw layoutFault({ kind: 'postgres', what: `the crawl "${crawl}" in PostgreSQL`, found: layout, known: LAYOUT });
-  return { shards: Number(kept.get('shards')), moving: kept.get(MOVING) ?? null };
+  return { shards: Number(kept.get('shards')), hasFunctions: functions! > 0, moving: kept.get(MOVING) ?? null };
 };
 
 const create = async (client: ClientBase, { schema, shards }: LayoutOptions): Promise<void> => {
-  await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}; ${fillIn(FILES.map(sqlFile).join('\n'), schema)}`);
+  await client.query(
+    `CREATE SCHEMA IF NOT EXISTS ${schema}; ${fillIn(sqlFile('tables'), schema)} ${makeFunctions(schema)}`,
+  );
   await client.query(
     `INSERT INTO ${schema}.meta (name, value) VALUES ('layout', '${LAYOUT}'), ('shards', '${shards}')`,
   );

@@ -8,11 +8,12 @@ import type { PageRow } from '../../model/page.ts';
 import type { Destination, Settlement } from '../../model/settlement.ts';
 import { shardOf } from '../../url/shard.ts';
 import { appendKept, keptBytes, placeOf, type Begin } from '../kept.ts';
+import { joinRecords } from './batch-log.ts';
 import { storeFault } from './faults.ts';
 import { pagesJson } from './pages.ts';
 import { robotsJson } from './robots.ts';
 import { keyOf } from './schema.ts';
-import type { Session } from './session.ts';
+import { lapse, type Session } from './session.ts';
 import { arrayOf, jsonOf, textsOf, type Value } from './values.ts';
 
 /** In the order of the parameters. */
@@ -24,13 +25,15 @@ export const settle = async (session: Session, settlements: readonly Settlement[
       throw new StoreFault(`a settlement of ${site} has no page`, 'report this as a bug');
   }
   if (session.broken) throw session.broken;
+  const { book } = session;
   const leases = new Set<number>();
-  let kept = settlements.filter(({ lease }) => !leases.has(lease) && leases.add(lease));
+  let kept = settlements.filter(({ lease }) => book.isInForce(lease) && !leases.has(lease) && leases.add(lease));
   while (kept.length > 0) {
     const refused = await settleAll(session, kept);
     if (refused === null) break;
     kept = kept.filter((_, i) => !refused.includes(i + 1));
   }
+  for (const { lease } of settlements) book.ended(lease);
   session.dueHints.forget(kept.map(({ site }) => shardOf(site, session.shards)));
   const settled = new Set(kept);
   return settledOf(settlements, (one) => settled.has(one));
@@ -42,18 +45,21 @@ export const settle = async (session: Session, settlements: readonly Settlement[
  * that one. Gives the places of those, from 1.
  */
 const settleAll = async (session: Session, settlements: readonly Settlement[]): Promise<number[] | null> => {
-  const { archive, server } = session;
+  const { archive } = session;
   const before = archive.end();
   let unsure = false;
   try {
     const begins = appendKept(archive, settlements);
+    logBatch(session, settlements, begins);
     // the server may be another machine: it would remember what this one forgets without power
     if (begins.some((begin) => begin !== null)) archive.sync();
     const values = valuesOf(session, settlements, begins);
-    const [row] = await server.call<{ settle: number[] | null }>('settle', values, () => (unsure = true));
-    if (row!.settle === null) session.batch++;
-    else archive.cut(before);
-    return row!.settle;
+    const [row] = await session.call<SettleRow>('settle', values, () => (unsure = true));
+    const { refused, shut } = row!;
+    if (shut) lapse(session, 'back');
+    if (shut || refused) takeBack(session, before);
+    else session.log.answer(++session.batch);
+    return shut ? settlements.map((_, i) => i + 1) : refused;
   } catch (error) {
     // What may have been settled must not be cut: the next opening knows.
     if (unsure) session.broken = storeFault(error);
@@ -62,17 +68,38 @@ const settleAll = async (session: Session, settlements: readonly Settlement[]): 
   }
 };
 
+interface SettleRow {
+  readonly refused: number[] | null;
+  readonly shut: boolean;
+}
+
+/** On this machine before the call, whatever becomes of it: the store may remember it, or forget it later. */
+const logBatch = (
+  { log, archive, batch }: Session,
+  settlements: readonly Settlement[],
+  begins: readonly (Begin | null)[],
+): void => {
+  const records = begins.flatMap((begin, i) => (begin ? [{ ...begin, bytes: keptBytes(settlements[i]!).length }] : []));
+  log.add({ number: batch + 1, end: archive.end(), records: joinRecords(records) });
+};
+
+/** Nothing of the batch is settled: its records go. */
+const takeBack = ({ archive, log, batch }: Session, end: ArchiveEnd): void => {
+  archive.cut(end);
+  log.add({ number: batch + 1, end, records: [] });
+};
+
 /** After a cut that failed nothing may be appended: it would lie after bytes that belong to no page. */
 const cutBack = (session: Session, end: ArchiveEnd): void => {
   try {
-    session.archive.cut(end);
+    takeBack(session, end);
   } catch (error) {
     session.broken = storeFault(error);
   }
 };
 
 const valuesOf = (
-  { member, run, batch, archive, shards, at }: Session,
+  { member, run, serverName, batch, book, archive, shards, at }: Session,
   settlements: readonly Settlement[],
   begins: readonly (Begin | null)[],
 ): Value[] => {
@@ -95,13 +122,14 @@ const valuesOf = (
   return [
     member,
     run,
+    serverName,
     batch + 1,
     file,
     bytes,
     settlements.reduce((sum, one) => sum + keptBytes(one).length, 0),
     arrayOf(keys.filter((_, i) => fates[i] === 'returned')),
     arrayOf(keys),
-    arrayOf(settlements.map(({ lease }) => lease)),
+    textsOf(settlements.map(({ lease }) => `${book.run()}.${lease}`)),
     textsOf(fates),
     arrayOf(settlements.map(({ parked }) => parked)),
     arrayOf(answered),

@@ -1,5 +1,6 @@
 /** The SQL of the store: files beside this one, and the names after an `@` that are put into them. */
 
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { CLAIMS_MAX } from '../../contract/store.ts';
 import { SITES_DUE_COUNTED_MAX } from '../../model/census.ts';
@@ -34,6 +35,11 @@ const FIXED = {
   moving: MOVING,
 };
 
+/** The files that make functions, in an order in which each finds what it needs. */
+const FUNCTION_FILES = `waiting-text records queue moment journal fence tell reign put-first free free-held enter
+  beat bury start-anew keep-pages keep-robots rules-of bring-back steer admit claim move-links settle census check-move fill
+  make-whole take-back`.split(/\s+/);
+
 const files = new Map<string, string>();
 
 /** The text of a file in `sql/`, by its name without the ending. */
@@ -44,7 +50,29 @@ export const sqlFile = (name: string): string => {
   return text;
 };
 
-/** Puts in what stands for the names after an `@`. */
+const functionTexts = FUNCTION_FILES.map(sqlFile).join('\n');
+
+/**
+ * What the names of all functions end with: it comes from their text, so that nobody can forget to raise it. Functions
+ * of another version of this program lie beside ours, and are never replaced while its members run.
+ */
+const VERSION = createHash('sha256')
+  .update(functionTexts + JSON.stringify(FIXED))
+  .digest('hex')
+  .slice(0, 8);
+
+const FUNCTIONS = new Set([...functionTexts.matchAll(/^CREATE FUNCTION @crawl\.(\w+)\(/gm)].map(([, name]) => name!));
+
+/** The name in the database of a function of this version. */
+export const functionName = (name: string): string => {
+  if (!FUNCTIONS.has(name)) throw new Error(`SQL has no function ${name}`);
+  return `${name}_${VERSION}`;
+};
+
+/** All functions of this version as the schema of the crawl has them. */
+export const makeFunctions = (schema: string): string => fillIn(functionTexts, schema);
+
+/** Puts in what stands for the names after an `@`, and the versions of functions. */
 export const fillIn = (text: string, schema: string): string => {
   const names: Readonly<Record<string, string | number | bigint>> = {
     ...FIXED,
@@ -54,7 +82,8 @@ export const fillIn = (text: string, schema: string): string => {
     // as pg_locks shows it
     fence_shown: fenceKey(schema) >>> 0,
   };
-  return text.replace(/@(\w+)/g, (_, name: string) => {
+  const versioned = text.replace(/(?<=@crawl\.)\w+(?=\()/g, functionName);
+  return versioned.replace(/@(\w+)/g, (_, name: string) => {
     if (name === 'site_view') return fillIn(sqlFile('site-view'), schema);
     if (!(name in names)) throw new Error(`SQL has the unknown name @${name}`);
     return String(names[name]);

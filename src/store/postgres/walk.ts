@@ -6,6 +6,7 @@ import { siteStateOf } from '../site-state.ts';
 import { readWaiting } from '../waiting-text.ts';
 import { readCensus } from './census.ts';
 import { LONG_MS_MAX, type Connection } from './connection.ts';
+import { allEntries } from './journal.ts';
 import { beingMoved } from './layout.ts';
 import { toPage, type FoundPage } from './pages.ts';
 import { readPages } from './read-pages.ts';
@@ -74,7 +75,12 @@ async function* pages({ rows, options }: Connection): Walk {
     const mine = options.member;
     yield {
       kind: 'pages',
-      pages: some.map((page) => ({ ...toPage(page), row: page.row, mine: page.member === mine })),
+      pages: some.map((page) => ({
+        ...toPage(page),
+        row: page.row,
+        mine: page.member === mine,
+        member: page.member ?? '',
+      })),
     };
   }
 }
@@ -97,7 +103,7 @@ interface WalkedSite {
   readonly state: number;
   readonly leased: string | null;
   readonly via: string;
-  readonly lease: number | null;
+  readonly lease: string | null;
   readonly holder: string | null;
   readonly head: number;
   readonly tail: number;
@@ -182,7 +188,8 @@ async function* tally(connection: Connection): Walk {
   const [rest] = await connection.rows<Pick<FoundTally, 'notes' | 'elsewhere'>>(sqlFile('walk-tally'), [
     connection.options.member,
   ]);
-  yield { kind: 'tally', forgotten, archivedBytes, archive, marks, ...rest!, dead: [] };
+  const journal = await allEntries(connection.rows);
+  yield { kind: 'tally', forgotten, archivedBytes, archive, marks, ...rest!, journal, dead: [] };
 }
 
 const PARTS: Readonly<Record<WalkPart, (connection: Connection) => Walk>> = {

@@ -11,12 +11,15 @@ type ShardAnswer = readonly [
   next: string,
   dueAt: string,
   failures: string,
+  isSameServer: number,
 ];
 
 export interface CensusParts {
   readonly wire: Wire;
   readonly shards: number;
   readonly end: ArchiveEnd;
+  /** Told of a shard whose server is another one: it may have forgotten something. */
+  readonly onOther?: (shard: number) => void;
 }
 
 /** At that time, or at the store's. */
@@ -28,6 +31,9 @@ export const census = async (parts: CensusParts, at?: number): Promise<Census> =
     [string[]],
     ...ShardAnswer[],
   ];
+  for (const [shard, answer] of answers.entries()) {
+    if (answer[6] === 0 && Number(new Map(pairs(answer[1])).get('changes') ?? 0) > 0) parts.onOther?.(shard);
+  }
   const sums = new Map<string, number>();
   const sum = (field: string): number => sums.get(field) ?? 0;
   const now = Math.max(...answers.map(([then]) => Number(then)));

@@ -19,13 +19,29 @@ const LOCK_WAIT_MS = 10;
 const SHARDS_ENOUGH = 16;
 
 export const claim = async (session: Session, ask: Ask): Promise<Claimed> => {
+  session.claims++;
+  try {
+    return await claimSome(session, ask);
+  } finally {
+    session.claims--;
+  }
+};
+
+const claimSome = async (session: Session, ask: Ask): Promise<Claimed> => {
   for (;;) {
     const begunMs = session.hints.now();
+    const term = session.book.term();
+    if (session.voids.length > 0) return { visits: [], nextDueAt: null, entry: session.entry, term };
     const { visits, lost, full } =
       ask.pagesMax === null ? await take(session, ask, ask.visits) : await takeLocked(session, ask, ask.pagesMax);
     // What came is visited, though other answers were lost: their leases run out by themselves.
-    if (visits.length > 0 || !lost)
-      return { visits, nextDueAt: full ? null : session.hints.nextDueAt(ask.shards, begunMs) };
+    if (visits.length > 0 || !lost) {
+      // Those of an earlier term are void: they are freed with the others of it.
+      const given = term === session.book.term() ? visits : [];
+      for (const { lease } of given) session.book.given(lease, ask.holder);
+      const nextDueAt = full ? null : session.hints.nextDueAt(ask.shards, begunMs);
+      return { visits: given, nextDueAt, entry: session.entry, term: session.book.term() };
+    }
     await session.wire.read(null, ['EXISTS', 'meta']); // until it is back
   }
 };
@@ -42,17 +58,23 @@ interface Took {
  * what some leave is shared out again. When the first give too little, the others are only looked at, all at once.
  */
 const take = async (session: Session, ask: Ask, room: number, until = Infinity): Promise<Took> => {
-  const { wire, hints } = session;
+  const { wire, hints, book } = session;
+  const term = book.term();
   const visits: Visit[] = [];
   let shards = ask.shards.map((_, i) => ask.shards[(session.turn + i) % ask.shards.length]!).filter(hints.mayGive);
   const enough = shards.filter(hints.isDue).length >= SHARDS_ENOUGH ? SHARDS_ENOUGH : Infinity;
-  for (let round = 0; shards.length > 0 && visits.length < room && performance.now() < until; round++) {
+  const isOn = (): boolean =>
+    shards.length > 0 && visits.length < room && performance.now() < until && term === book.term();
+  for (let round = 0; isOn(); round++) {
     const left = room - visits.length;
     const onlyLook = round === 1 && shards.length > left;
     const asked = onlyLook ? shards : shards.slice(0, round === 0 ? Math.min(left, enough) : left);
     if (round === 0) session.turn = ask.shards.indexOf(asked.at(-1)!) + 1;
     const shareOf = (i: number): number => Math.floor(left / asked.length) + (i < left % asked.length ? 1 : 0);
-    const answers = await wire.once(asked.map((shard, i) => stepFor(session, ask, shard, onlyLook ? 0 : shareOf(i))));
+    const steps = asked.map((shard, i) => stepFor(session, ask, shard, onlyLook ? 0 : shareOf(i)));
+    // The number of the last entry is asked for before the leases: a later one may hold for them already.
+    const [entry, ...answers] = await wire.once([LAST_ENTRY, ...steps]);
+    if (entry!.kind === 'answered') session.entry = (entry!.value as [number])[0];
     const { given, haveMore } = await receive(session, asked, answers);
     visits.push(...given);
     const refused = answers.find(({ kind }) => kind === 'refused');
@@ -80,23 +102,20 @@ const takeLocked = async (session: Session, ask: Ask, pagesMax: number): Promise
   }
 };
 
-const stepFor = ({ member, shards }: Session, ask: Ask, shard: number, visits: number): Step => {
+const LAST_ENTRY = reading(null, [['LLEN', 'journal']]);
+
+const stepFor = ({ member, shards, book, hints }: Session, ask: Ask, shard: number, visits: number): Step => {
   const { delayMs, sitePagesMax, leaseMs, holder } = ask;
   const budget = sitePagesMax.all ?? '';
-  const args = [visits, delayMs, budget, leaseMs ?? '', `${member}/${holder}`, shards, shard, CLAIMS_MAX];
+  const args = [hints.stamp(shard), visits, delayMs, budget, leaseMs ?? ''];
+  args.push(`${member}/${holder}`, book.run(), book.take(visits), CLAIMS_MAX);
   if (sitePagesMax.sites) args.push(budgetsIn(sitePagesMax.sites, shard, shards));
   return { name: 'claim', shard, args };
 };
 
 /** Site, lease, its end, link, where it was found, dueAt, delay, crawl delay, response time, failures, rules. */
 type VisitText = readonly [string, string, string, string, string, string, string, string, string, string, string];
-type ClaimAnswer = readonly [
-  now: string,
-  dueAt: string,
-  endsAt: string,
-  visits: readonly VisitText[],
-  givenUp: readonly string[],
-];
+type ClaimAnswer = readonly [moments: string, visits: readonly VisitText[], givenUp: readonly string[]];
 
 /** Opens what came: visits, and shards that have more. */
 const receive = async (session: Session, asked: readonly number[], answers: readonly Answer[]) => {
@@ -106,17 +125,16 @@ const receive = async (session: Session, asked: readonly number[], answers: read
   });
   const opened = await session.queue.open(came.map(claimOf));
   const given = came.flatMap(({ value }, i) =>
-    value[3].map((text, n) => visitOf(text, opened[i]![n]!, Number(value[0]))),
+    value[1].map((text, n) => visitOf(text, opened[i]![n]!, Number.parseFloat(value[0]))),
   );
-  for (const { lease } of given) session.leases.add(lease);
-  const haveMore = came.flatMap(({ shard, value }) => (session.hints.learn(shard, value) ? [shard] : []));
-  for (const { shard, value } of came) writeGivenUp(session, shard, value[4]);
+  const haveMore = came.flatMap(({ shard, value }) => (session.hints.learn(shard, value[0]) ? [shard] : []));
+  for (const { shard, value } of came) writeGivenUp(session, shard, value[2]);
   return { given, haveMore };
 };
 
 const claimOf = ({ shard, value }: { readonly shard: number; readonly value: ClaimAnswer }): Claim => ({
   shard,
-  taken: value[3].map(([site, , , text, via, , , , , , rules]) => ({ site, text, via, rules })),
+  taken: value[1].map(([site, , , text, via, , , , , , rules]) => ({ site, text, via, rules })),
 });
 
 const visitOf = (

@@ -1,21 +1,24 @@
 /**
- * From the URL of a store to a client that is connected: one connection to a Redis, or one to each node of a cluster.
+ * From the URL of a store to a client that is connected: one connection to a Redis, wherever its Sentinels say that it
+ * is, or one to each node of a cluster.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis } from 'ioredis';
 import { StoreFault } from '../../contract/fault.ts';
-import { isGone, lastWords, redisFault, unanswered } from './faults.ts';
+import { caOf, hostsText, readAddress, type HostAndPort, type StoreAddress } from '../address.ts';
+import { isDemoted, isGone, lastWords, redisFault, replicaFault, unanswered } from './faults.ts';
+import { followSentinels, sentinelOptions } from './sentinel.ts';
 
 export type Client = Redis | Cluster;
 
-interface RedisAddress {
-  readonly host: string;
-  readonly port: number;
+interface RedisAddress extends StoreAddress {
   readonly db: number;
-  readonly isSecure: boolean;
-  readonly username: string;
-  readonly password: string;
+  /** For people: `host:port`, of each host, or the name that Sentinels know the master by. */
+  readonly where: string;
+  /** Null for one without TLS. */
+  readonly tls: ConnectionOptions | null;
 }
 
 export interface Connected {
@@ -29,6 +32,7 @@ export interface Connected {
 const VERSION_LEAST = 7;
 /** A server that is just being started is up by then; one that was mistyped is known soon. */
 const OPEN_MS_MAX = 5_000;
+const LOOK_AGAIN_MS = 100;
 /** Steps take milliseconds: a server silent for so long is gone, even if no one has said so. */
 const SILENCE_MS_MAX = 30_000;
 const RECONNECT_MS_MAX = 1_000;
@@ -36,23 +40,21 @@ const RECONNECT_MS_MAX = 1_000;
 const CLOCKS_APART_MS_MAX = 1_000;
 
 const readRedisUrl = (text: string): RedisAddress => {
-  const advice = 'write redis://user:password@host:port/database, or rediss:// for TLS';
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new StoreFault('the URL of the store cannot be read', advice);
-  }
-  const db = url.pathname.replace(/^\//, '');
-  if (!/^rediss?:$/.test(url.protocol) || url.hostname === '' || !/^\d*$/.test(db))
-    throw new StoreFault('the URL of the store is not one of a Redis', advice);
+  const address = readAddress(text);
+  if (address?.kind !== 'redis' || !/^\d*$/.test(address.database))
+    throw new StoreFault(
+      /^rediss?(\+sentinel)?:/.test(text)
+        ? 'the URL of the store cannot be read'
+        : 'the URL of the store is not one of a Redis',
+      'write redis://user:password@host:port/database, or rediss:// for TLS; with Sentinel redis+sentinel://user:password@host:port,host:port/master; ' +
+        'in the password, write %40 for @, %2F for /, %3F for ? and %23 for #',
+    );
+  const hosts = hostsText(address);
   return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port || 6379),
-    db: Number(db || 0),
-    isSecure: url.protocol === 'rediss:',
-    username: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
+    ...address,
+    db: Number(address.database || 0),
+    where: address.master === null ? hosts : `${address.master} (Sentinel at ${hosts})`,
+    tls: address.isSecure ? { ...caOf(address) } : null,
   };
 };
 
@@ -60,10 +62,10 @@ const readRedisUrl = (text: string): RedisAddress => {
  * Nothing is queued and nothing is sent again by the client: what cannot be sent fails at once, and the wire decides.
  * So there is no queue that grows while the server is gone.
  */
-const nodeOptions = ({ isSecure, username, password }: RedisAddress) => ({
-  ...(username ? { username } : {}),
+const nodeOptions = ({ tls, user, password }: RedisAddress) => ({
+  ...(user ? { username: user } : {}),
   ...(password ? { password } : {}),
-  ...(isSecure ? { tls: {} } : {}),
+  ...(tls ? { tls } : {}),
   protocol: 2 as const,
   lazyConnect: true,
   maxRetriesPerRequest: 0,
@@ -77,27 +79,22 @@ const reconnectMs = (times: number): number => Math.min(25 * 2 ** times, RECONNE
 
 export const connectRedis = async (url: string): Promise<Connected> => {
   const address = readRedisUrl(url);
-  const { host, port, db } = address;
-  const where = `${host}:${port}`;
-  const single = new Redis({
-    ...nodeOptions(address),
-    host,
-    port,
-    db,
-    enableOfflineQueue: false,
-    retryStrategy: reconnectMs,
-  });
+  const { where } = address;
+  let single: Redis | null = null;
   try {
-    await untilReady(single, address, where);
-    const info = await infoOf(single);
+    single = await anyOf(address);
+    const info = await untilMaster(single, where);
     refuseUnfit(info, where);
     const warnings = (await isPersistent(single, info))
       ? []
       : [`Redis at ${where} keeps nothing on disk (save "" and appendonly no): if it ends, the crawl is lost`];
-    if (info.get('cluster_enabled') !== '1') return { client: single, where, warnings };
-    if (db !== 0) throw new Error('SELECT is not allowed in cluster mode');
+    if (info.get('cluster_enabled') !== '1') {
+      if (address.master === null && address.hosts.length > 1) throw severalFault(where);
+      return { client: single, where, warnings };
+    }
+    if (address.db !== 0) throw new Error('SELECT is not allowed in cluster mode');
     single.disconnect();
-    const { cluster, apart } = await connectCluster(address, where);
+    const { cluster, apart } = await connectCluster(address);
     return {
       client: cluster,
       where,
@@ -109,16 +106,59 @@ export const connectRedis = async (url: string): Promise<Connected> => {
         : warnings,
     };
   } catch (error) {
-    single.disconnect();
+    single?.disconnect();
     throw redisFault(error, where);
   }
 };
 
+const severalFault = (where: string): StoreFault =>
+  new StoreFault(
+    `Redis at ${where} is no cluster, and several hosts are given`,
+    'give the address of its master alone; or, where Sentinels watch over it, theirs: redis+sentinel://host:port,host:port/master',
+  );
+
+/** The master that Sentinels name; else whichever of the hosts is the first to answer. */
+const anyOf = async (address: RedisAddress): Promise<Redis> => {
+  const tried = address.master === null ? address.hosts.map((host) => singleTo(address, host)) : [mastersOf(address)];
+  try {
+    return await Promise.any(
+      tried.map(async (client) => {
+        await untilReady(client, address);
+        return client;
+      }),
+    ).then((first) => {
+      for (const other of tried) if (other !== first) other.disconnect();
+      return first;
+    });
+  } catch (error) {
+    for (const client of tried) client.disconnect();
+    throw (error as AggregateError).errors[0];
+  }
+};
+
+const onOneServer = (address: RedisAddress) => ({
+  ...nodeOptions(address),
+  db: address.db,
+  enableOfflineQueue: false,
+  retryStrategy: reconnectMs,
+  // It was demoted: the address, or its Sentinels, may lead to another one now.
+  reconnectOnError: isDemoted,
+});
+
+const singleTo = (address: RedisAddress, { host, port }: HostAndPort): Redis =>
+  new Redis({ ...onOneServer(address), host, port });
+
+const mastersOf = (address: RedisAddress): Redis => {
+  const client = new Redis({ ...onOneServer(address), ...sentinelOptions(address, reconnectMs) });
+  followSentinels(client, address, reconnectMs);
+  return client;
+};
+
 /** Resolves when commands can be sent; throws what a person must fix, and what is still so after a while. */
-const untilReady = async (client: Client, { isSecure }: RedisAddress, where: string): Promise<void> => {
+const untilReady = async (client: Client, { isSecure, where }: RedisAddress): Promise<void> => {
   const { hear, words } = lastWords();
-  client.on('error', hear);
-  client.on('node error', hear);
+  const events = ['error', 'node error', 'sentinelError'] as const;
+  for (const event of events) client.on(event, hear);
   try {
     const until = performance.now() + OPEN_MS_MAX;
     client.connect().catch(() => {}); // the event says more
@@ -130,8 +170,18 @@ const untilReady = async (client: Client, { isSecure }: RedisAddress, where: str
       await sleep(10);
     }
   } finally {
-    client.off('error', hear);
-    client.off('node error', hear);
+    for (const event of events) client.off(event, hear);
+  }
+};
+
+/** During a failover a replica is a master soon; one that stays a replica was not meant. */
+const untilMaster = async (client: Redis, where: string): Promise<Info> => {
+  for (const until = performance.now() + OPEN_MS_MAX; ; ) {
+    const info = await infoOf(client);
+    // Any node of a cluster knows where the masters are.
+    if (info.get('role') !== 'slave' || info.get('cluster_enabled') === '1') return info;
+    if (performance.now() > until) throw replicaFault(where);
+    await sleep(LOOK_AGAIN_MS);
   }
 };
 
@@ -148,7 +198,6 @@ const refuseUnfit = (info: Info, where: string): void => {
   const version = info.get('redis_version') ?? '0';
   if (Number.parseInt(version, 10) < VERSION_LEAST)
     throw new StoreFault(`Redis at ${where} is version ${version}`, `use ${VERSION_LEAST}.0 or newer, or Valkey`);
-  if (info.get('role') === 'slave') throw new Error('READONLY');
 };
 
 const isPersistent = async (client: Redis, info: Info): Promise<boolean> => {
@@ -161,8 +210,8 @@ const isPersistent = async (client: Redis, info: Info): Promise<boolean> => {
   }
 };
 
-const connectCluster = async (address: RedisAddress, where: string): Promise<{ cluster: Cluster; apart: boolean }> => {
-  const cluster = new Cluster([{ host: address.host, port: address.port }], {
+const connectCluster = async (address: RedisAddress): Promise<{ cluster: Cluster; apart: boolean }> => {
+  const cluster = new Cluster([...address.hosts], {
     lazyConnect: true,
     enableOfflineQueue: false,
     // Names stay names: a certificate is for a name.
@@ -174,7 +223,7 @@ const connectCluster = async (address: RedisAddress, where: string): Promise<{ c
     redisOptions: nodeOptions(address),
   });
   try {
-    await untilReady(cluster, address, where);
+    await untilReady(cluster, address);
     const times = await Promise.all(
       cluster.nodes('master').map(async (node) => {
         const [seconds, micros] = await node.time();

@@ -2,10 +2,26 @@
 
 import { StoreFault } from '../../contract/fault.ts';
 
-/** Answers that mean "not now": a server that starts, a cluster without one of its nodes, a slot on the move. */
-const NOT_NOW = ['LOADING', 'BUSY', 'CLUSTERDOWN', 'TRYAGAIN', 'MASTERDOWN', 'MOVED', 'ASK'];
+/**
+ * Answers that mean "not now", with the words for why: a server that starts, a failover, a cluster without one of its
+ * nodes, a slot on the move. Nothing of what was asked has happened.
+ */
+const NOT_NOW: readonly (readonly [when: RegExp, why: string])[] = [
+  [/^LOADING /, 'it is loading its data'],
+  [/^BUSY /, 'a script of someone keeps it busy'],
+  [/^READONLY /, 'it is a replica and takes no writes'],
+  [/^UNBLOCKED /, 'it has become a replica'],
+  [/^NOREPLICAS /, 'it has too few replicas and takes no writes'],
+  [/^MASTERDOWN /, 'it is a replica whose master is gone'],
+  [/^CLUSTERDOWN /, 'the cluster is not whole'],
+  [/^(?:TRYAGAIN|MOVED|ASK) /, 'a part of the cluster is on the move'],
+  // The keys of a step lie partly here and partly at another node.
+  [/attempted to access a non local key/, 'a part of the cluster is on the move'],
+  [/max number of clients reached/, 'it has too many clients'],
+];
 
-const codeOf = (error: Error): string => error.message.split(' ', 1)[0]!;
+const notNow = (error: Error): string | null =>
+  isReply(error) ? (NOT_NOW.find(([when]) => when.test(error.message))?.[1] ?? null) : null;
 
 /** Redis itself refused; anything else is the way to it. */
 const isReply = (error: Error): boolean => error.name === 'ReplyError';
@@ -14,7 +30,11 @@ const isReply = (error: Error): boolean => error.name === 'ReplyError';
 const isForeign = (error: Error): boolean => error.message.startsWith('Unknown RESP type');
 
 /** The server is not there, or not now: what was asked may be asked again. */
-export const isGone = (error: Error): boolean => (isReply(error) ? NOT_NOW.includes(codeOf(error)) : !isForeign(error));
+export const isGone = (error: Error): boolean =>
+  isReply(error) ? notNow(error) !== null : !isForeign(error) && sentinelFault(error) === null;
+
+/** What answers was a master and is a replica now: another one is the master, or will be. */
+export const isDemoted = ({ message }: Error): boolean => /^(?:READONLY|UNBLOCKED) /.test(message);
 
 /**
  * What a connection said last about itself. A call that fails only knows that it could not be sent; why is said here. A
@@ -33,9 +53,28 @@ export const lastWords = (): { hear(error: Error): void; words(): Error | null; 
 
 /** The few words for why it is gone. */
 export const goneBecause = (error: Error): string => {
+  if (/^All sentinels are unreachable/.test(error.message)) return 'no Sentinel answers';
   const { code } = error as { code?: string };
-  return code ?? error.message.replace(/\.$/, '');
+  return notNow(error) ?? code ?? error.message.replace(/\.$/, '');
 };
+
+/** What a Sentinel said that a person must fix; null when it is only not there. */
+const sentinelFault = ({ message }: Error): readonly [says: string, advice: string] | null => {
+  if (/^(?:connected|failed to connect) to sentinel .* (?:invalid reply: null|No such master)/.test(message))
+    return ['is not known to its Sentinels', 'look at the name of the master, which follows the hosts in the URL'];
+  if (/^failed to connect to sentinel .* because (?:NOAUTH|WRONGPASS|NOPERM|ERR AUTH)/.test(message))
+    return [
+      'has Sentinels that refuse the user or the password',
+      'theirs are given apart: ?sentinel_user=…&sentinel_password=… at the end of the URL',
+    ];
+  return null;
+};
+
+export const replicaFault = (where: string): StoreFault =>
+  new StoreFault(
+    `Redis at ${where} is read-only, a replica`,
+    'give the address of its master; or, where Sentinels watch over it, theirs: redis+sentinel://host:port,host:port/master',
+  );
 
 /** Codes of OpenSSL and Node for a certificate that proves nothing to us. */
 const UNTRUSTED = /^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|CERT_|ERR_TLS_CERT)/;
@@ -46,7 +85,7 @@ export const unanswered = (last: Error, isSecure: boolean, where: string): Store
   if (UNTRUSTED.test(why))
     return new StoreFault(
       `the certificate of Redis at ${where} is not trusted (${why})`,
-      'put the certificate of who signed it into a file, name that in the variable NODE_EXTRA_CA_CERTS, and write the host that it is for',
+      'put the certificate of who signed it into a file, name that by --store-ca FILE, and write the host that it is for',
     );
   // One without TLS waits for the rest of a command, or ends the connection.
   if (isSecure && why !== 'ECONNREFUSED' && why !== 'ENOTFOUND')
@@ -82,13 +121,11 @@ const FAULTS: readonly { readonly when: RegExp; readonly says: string; readonly 
     says: 'is full and takes nothing more',
     advice: 'raise its maxmemory, then resume: what it has taken is kept',
   },
-  { when: /^READONLY/, says: 'is read-only, a replica', advice: 'give the address of its master' },
   {
     when: /^MISCONF/,
     says: 'cannot write to its disk and so takes nothing more',
     advice: 'free space on its disk (its log says more), then resume',
   },
-  { when: /^NOREPLICAS/, says: 'has too few replicas and takes nothing', advice: 'start its replicas, then resume' },
 ];
 
 export const redisFault = (error: unknown, where: string): StoreFault => {
@@ -102,6 +139,8 @@ export const redisFault = (error: unknown, where: string): StoreFault => {
       'see that host and port in the URL of the store are right',
       cause,
     );
+  const bySentinel = sentinelFault(error as Error);
+  if (bySentinel) return new StoreFault(`Redis at ${where} ${bySentinel[0]}`, bySentinel[1], cause);
   const known = FAULTS.find(({ when }) => when.test(message));
   if (known) return new StoreFault(`Redis at ${where} ${known.says}`, known.advice, cause);
   return new StoreFault(`Redis at ${where} failed: ${message}`, 'this is a defect: please report it', cause);

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { StoreFault } from '../../contract/fault.ts';
-import type { Filling } from '../../contract/stored-crawl.ts';
-import type { FoundTally, Piece } from '../../contract/walk.ts';
+import type { FilledMember, Filling } from '../../contract/stored-crawl.ts';
+import type { FoundTally, Piece, StoredPage } from '../../contract/walk.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import type { PageRow } from '../../model/page.ts';
 import { shardOf } from '../../url/shard.ts';
@@ -13,8 +13,9 @@ import { withoutLongRules } from '../../model/long-rules.ts';
 import { SITE_STATE } from '../site-state.ts';
 import { storeFault } from '../sqlite/fault.ts';
 import { goneFault, type Connection } from './connection.ts';
+import { writeEntryText } from './journal.ts';
 import { LAYOUT } from './layout.ts';
-import { lineOf, printOf } from './queue-store.ts';
+import { lineOf, printOf } from './run-line.ts';
 import { NO_END } from './read-pages.ts';
 import { originShard } from './read-robots.ts';
 import { createRows, inTransaction, insertPage, PAGE_INDEX, writeBatch } from './rows.ts';
@@ -31,6 +32,8 @@ interface Load {
   readonly robots: string[];
   readonly rules: string[];
   readonly counts: Record<string, number>;
+  /** Settled links by member. */
+  readonly by: Record<string, number>;
   prints: string;
 }
 
@@ -42,7 +45,7 @@ interface Loads {
 }
 
 /** The mark comes first: from then on nobody opens what is there, and what an earlier try left can be removed. */
-export const fillCrawl = async (connection: Connection): Promise<Filling> => {
+export const fillCrawl = async (connection: Connection, members: readonly FilledMember[] = []): Promise<Filling> => {
   const { wire, where, keys, place, pages } = connection;
   const { crawl, shards } = place;
   const token = randomUUID();
@@ -60,6 +63,14 @@ export const fillCrawl = async (connection: Connection): Promise<Filling> => {
   await ofShards('begin');
   pages.close();
   const rows = fillRows(pathOf(place, PAGES_DB), shards);
+  /** Members keep their rows themselves. */
+  const others = new Map(
+    members
+      .filter(({ member }) => member !== place.member)
+      .map((one) => [one.member, { ...one, rows: fillRows(pathOf({ ...place, dir: one.dir }, PAGES_DB), shards) }]),
+  );
+  /** Whose rows do not come by themselves are this member's. */
+  const ownerOf = ({ member }: StoredPage): string => (others.has(member ?? '') ? member! : place.member);
   const loads: Loads = { shards, byShard: new Map(), chars: 0 };
   let archive: ArchiveEnd = NO_END;
 
@@ -83,34 +94,47 @@ export const fillCrawl = async (connection: Connection): Promise<Filling> => {
   return {
     take: async (pieces) => {
       for (const piece of pieces) {
-        if (piece.kind === 'pages') rows.add(piece.pages);
+        if (piece.kind === 'pages')
+          for (const [member, some] of Map.groupBy(piece.pages, ownerOf)) (others.get(member)?.rows ?? rows).add(some);
         if (piece.kind === 'tally') {
           archive = piece.archive;
-          await ofCrawl('take', JSON.stringify(metaOf(piece)));
+          await ofCrawl('take', JSON.stringify({ ...metaOf(piece), ...rosterOf(members) }));
         }
-        load(loads, piece);
+        load(loads, piece, ownerOf);
         if (loads.chars >= CHARS_AT_ONCE) await send();
       }
       await send();
     },
     end: async () => {
       rows.end(archive);
+      for (const one of others.values()) one.rows.end(one.archive);
       await ofShards('end');
       await ofCrawl('end');
     },
-    close: async () => rows.close(),
+    close: async () => {
+      rows.close();
+      for (const one of others.values()) one.rows.close();
+    },
   };
 };
 
 const overtaken = (crawl: string): StoreFault =>
   new StoreFault(`another process began to move a crawl to "${crawl}" meanwhile`, 'run `gossamer migrate` again, once');
 
-const metaOf = ({ marks, notes }: FoundTally) => ({
+const metaOf = ({ marks, notes, journal }: FoundTally) => ({
   marks: Object.entries(marks).flatMap(([name, value]) => [`mark:${name}`, String(value)]),
   notes: Object.entries(notes).flat(),
+  journal: journal.map(writeEntryText),
+  entries: journal.flatMap(({ id, number }) => [id, String(number)]),
 });
 
-const load = (loads: Loads, piece: Piece): void => {
+/** Members as the crawl remembers them; they are not at work, and have no leases. */
+const rosterOf = (members: readonly FilledMember[]) => ({
+  members: members.flatMap(({ member }, i) => [member, `${i + 1} 0 - 1`]),
+  about: members.flatMap(({ member, about }) => (about === null ? [] : [member, JSON.stringify(about)])),
+});
+
+const load = (loads: Loads, piece: Piece, ownerOf: (page: StoredPage) => string): void => {
   const { shards } = loads;
   switch (piece.kind) {
     case 'site': {
@@ -144,10 +168,13 @@ const load = (loads: Loads, piece: Piece): void => {
       }
       return;
     case 'pages':
-      for (const { site, url, outcome } of piece.pages) {
+      for (const page of piece.pages) {
+        const { site, url, outcome } = page;
+        const owner = ownerOf(page);
         const there = loadOf(loads, shardOf(site, shards));
         there.prints += `${printOf(url)} `;
         count(there, `settled:${outcome}`, 1);
+        there.by[owner] = (there.by[owner] ?? 0) + 1;
       }
       return;
     case 'tally': {
@@ -163,7 +190,8 @@ const load = (loads: Loads, piece: Piece): void => {
 
 const loadOf = ({ byShard }: Loads, shard: number): Load => {
   let there = byShard.get(shard);
-  if (!there) byShard.set(shard, (there = { sites: [], runs: [], robots: [], rules: [], counts: {}, prints: '' }));
+  if (!there)
+    byShard.set(shard, (there = { sites: [], runs: [], robots: [], rules: [], counts: {}, by: {}, prints: '' }));
   return there;
 };
 

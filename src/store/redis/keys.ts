@@ -3,10 +3,19 @@
 import { StoreFault } from '../../contract/fault.ts';
 
 /**
- * The whole crawl has `meta` (hash: what the crawl says of itself, marks), `notes` (hash) and `room` (lock
- * around the last pages). Each shard has:
+ * The whole crawl has:
  *
- * - `count`   hash: counters, the last lease, the size of the set of known URLs, the moment of the last change
+ * - `meta`    hash: what the crawl says of itself, and marks
+ * - `notes`   hash: texts for those who join
+ * - `journal` list of its entries, with `entries` (hash: id -> number)
+ * - `members` hash: member -> when it was heard, and its runs; `about` (hash: member -> what it says of itself)
+ * - `shut`    hash: shards that went back in time
+ * - `news`    hash: shard -> the last beat that told of a change there, and whose
+ * - `room`    the lock around the last pages
+ *
+ * Each shard has:
+ *
+ * - `count`   hash: counters, the size of the set of known URLs, the moment of the last change
  * - `due`     sorted set: sites that wait, by when they may be visited
  * - `lease`   sorted set: sites under visit, by when their lease runs out
  * - `leased`  hash: site -> its lease with its link
@@ -18,7 +27,8 @@ import { StoreFault } from '../../contract/fault.ts';
  * - `seen:<n>`      set of fingerprints of known URLs
  * - `robots`  hash: origin -> its rules, or the name of long ones
  * - `rules`   hash: digest -> text of long rules (model/long-rules.ts)
- * - `batch`   hash: member -> the last batch that it settled here, and what of it was refused
+ * - `batch`   hash: member -> the last batch that it settled here, what of it was refused, and how much it settled
+ * - `back`    hash: what is known of the times when the shard went back in time (lua/parts/server.lua)
  * - `gone:<member>` list of links given up whose rows this member has not written yet
  * - `filling` text: what fills the shard from another store, until the crawl is whole
  * - `files`   hash: file -> links of it that are referred to; and the last opening

@@ -7,7 +7,7 @@ import type { StorePlace } from '../options.ts';
 import type { Wire } from './wire.ts';
 
 /** What the keys and their values mean. */
-export const LAYOUT = 2;
+export const LAYOUT = 3;
 
 /** Fields of the crawl's `meta`, as Redis gives them. */
 type Said = readonly (string | null)[];
@@ -38,6 +38,9 @@ const begin = async (wire: Wire, { crawl, shards }: StorePlace, args: readonly s
 /** One step of the server: of two that write a note at once the first wins, and repeated it gives what is there. */
 export const keepNote = async (wire: Wire, place: StorePlace, note: readonly [name: string, text: string]) =>
   (await begin(wire, place, ['', ...note]))[1];
+
+/** Makes the crawl if it is new. Throws a StoreFault when another program made it, or it is being filled. */
+export const makeCrawl = async (wire: Wire, place: StorePlace): Promise<void> => void (await begin(wire, place, ['']));
 
 /** Makes the crawl if it is new. Throws a StoreFault when it is not one that this member can work on. */
 export const beginCrawl = async (wire: Wire, place: StorePlace): Promise<void> => {

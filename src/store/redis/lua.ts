@@ -6,6 +6,7 @@ import { SITE_STATE } from '../site-state.ts';
 
 export const STEPS = [
   'admit',
+  'beat',
   'begin',
   'census',
   'claim',
@@ -17,15 +18,23 @@ export const STEPS = [
   'fill',
   'fill-crawl',
   'find',
+  'forget',
   'free',
+  'freed',
   'indexes',
   'keep-rules',
   'lock',
   'mark',
+  'members',
+  'moved',
   'read',
+  'ready',
   'release',
   'settle',
+  'take-back',
+  'touch',
   'views',
+  'write',
   'written',
 ] as const;
 
@@ -41,7 +50,7 @@ export interface LuaStep {
 const fileOf = (name: string): string => readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8');
 
 /** The words of a line of the header: `-- keys: count due lease`. */
-const wordsOf = (text: string, line: 'keys' | 'uses' | 'flags'): string[] =>
+const wordsOf = (text: string, line: 'keys' | 'uses' | 'flags' | 'counts'): string[] =>
   (new RegExp(`^-- ${line}: (.+)$`, 'm').exec(text) ?? ['', ''])[1]!.split(' ').filter(Boolean);
 
 /** The part `queue` is another one where waiting links lie in files. */
@@ -60,6 +69,13 @@ const STATES = Object.entries(SITE_STATE)
   .map(([name, number]) => `local ${name.toUpperCase()} = '${number}'\n`)
   .join('');
 
+/** Reads the fields of `count` that a step needs in any case. */
+const readCounts = (fields: readonly string[]): string => {
+  if (fields.length === 0) return '';
+  const names = fields.map((field) => `'${field}'`).join(', ');
+  return `for i, value in ipairs(redis.call('HMGET', count, ${names})) do counts[({ ${names} })[i]] = value end\n`;
+};
+
 /**
  * With the first line a step is refused as a whole when memory is full, and never stops half-way; one with `no-writes`
  * runs all the same.
@@ -71,7 +87,8 @@ const loadStep = (name: StepName, place: FrontierPlace): LuaStep => {
   const [flag] = wordsOf(text, 'flags');
   const locals = keys.map((key, i) => `local ${key.replace(/:.*/, '')} = KEYS[${i + 1}]\n`).join('');
   const first = `#!lua${flag ? ` flags=${flag}` : ''}\n`;
-  return { keys, lua: first + locals + STATES + fileOf('parts/begin') + partsOf(text, place) + text };
+  const begin = fileOf('parts/begin') + readCounts(wordsOf(text, 'counts'));
+  return { keys, lua: first + locals + STATES + begin + partsOf(text, place) + text };
 };
 
 export const loadSteps = (place: FrontierPlace): Readonly<Record<StepName, LuaStep>> =>

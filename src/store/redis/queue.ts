@@ -9,6 +9,8 @@ import { StoreFault } from '../../contract/fault.ts';
 import type { Admitted } from '../../contract/store.ts';
 import type { Link } from '../../model/link.ts';
 import type { Waiting } from '../../model/waiting.ts';
+import type { Hints } from './hints.ts';
+import type { Wire } from './wire.ts';
 
 export interface Taken {
   readonly site: string;
@@ -45,6 +47,12 @@ export interface QueuePlace {
   close(): Promise<void>;
 }
 
+export interface QueueParts {
+  readonly wire: Wire;
+  readonly hints: Hints;
+  readonly shards: number;
+}
+
 export interface Claim {
   readonly shard: number;
   readonly taken: readonly (Taken & { readonly rules: string })[];
@@ -63,7 +71,7 @@ export interface Lease {
   readonly taken: Taken;
 }
 
-const LEASE = /^(\d+) (\S+)\n[^\n/]+\/[^\n]*\n([^\n]*)\n(.+)$/;
+const LEASE = /^(\S+\.\d+) (\S+)\n[^\n/]+\/[^\n]*\n([^\n]*)\n(.+)$/;
 
 /** A lease as it is written; null for a text that is none. */
 export const readLease = (written: string, site: string): Lease | null => {
@@ -71,10 +79,18 @@ export const readLease = (written: string, site: string): Lease | null => {
   return text === undefined ? null : { id: id!, ends: ends!, taken: { site, text, via: via! } };
 };
 
-/** A link that was given up, as it is on the list of a member, and when that was. */
-export const readGivenUp = (written: string): { readonly at: number; readonly taken: Taken } => {
-  const [site = '', at, via = '', text = ''] = written.split('\n');
-  return { at: Number(at), taken: { site, text, via } };
+export interface GivenUp {
+  readonly at: number;
+  /** Counts the links that a member gave up in a shard, from 1. */
+  readonly number: number;
+  readonly taken: Taken;
+}
+
+/** A link that was given up, as it is on the list of a member. */
+export const readGivenUp = (written: string): GivenUp => {
+  const [site = '', given = '', via = '', text = ''] = written.split('\n');
+  const [at, number] = given.split(' ').map(Number);
+  return { at: at!, number: number ?? 0, taken: { site, text, via } };
 };
 
 /** Null for what cannot be read. */

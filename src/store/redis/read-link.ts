@@ -4,7 +4,7 @@ import { linkView } from '../../contract/link-view.ts';
 import type { LinkView, OpenLink } from '../../contract/views.ts';
 import { shardOf } from '../../url/shard.ts';
 import type { Connection } from './connection.ts';
-import { printOf } from './queue-store.ts';
+import { printOf } from './run-line.ts';
 import { orNull, readLease } from './queue.ts';
 import { readView, toView, type ViewText } from './read-sites.ts';
 

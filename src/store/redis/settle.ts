@@ -12,9 +12,10 @@ import type { Grown } from './queue.ts';
 import type { Batch, NewPart } from './rows.ts';
 import type { Session } from './session.ts';
 import { readPlaces, unsettledIn, withdraw } from './unsettled.ts';
-import type { Step } from './wire.ts';
+import { openMoved } from './moved.ts';
+import type { Answer, Step } from './wire.ts';
 
-type SettleAnswer = readonly [string, string, string, refused: string, grown: readonly Grown[]];
+type SettleAnswer = readonly [moments: string, refused: string, grown: readonly Grown[]];
 
 /** One batch at a time, or its records would not be the tail of the archive: the caller sees to it. */
 export const settle = async (session: Session, settlements: readonly Settlement[]): Promise<Settled> => {
@@ -24,13 +25,18 @@ export const settle = async (session: Session, settlements: readonly Settlement[
   const shards = Map.groupBy(chosen, ({ site }) => shardOf(site, session.shards));
   // Texts before the records that name them: one that stays without a record harms nobody.
   await session.wire.all(chosen.flatMap((one) => longRulesOf(session, one)));
+  const run = session.book.run();
   const number = session.batch + 1;
   const batch = keep(session, { number, chosen, shards });
   session.batch = number;
   const steps = [...shards].map(
-    ([shard, some]): Step => ({ name: 'settle', shard, args: [number, JSON.stringify(some.map(toText))] }),
+    ([shard, some]): Step => ({
+      name: 'settle',
+      shard,
+      args: [session.hints.stamp(shard), number, JSON.stringify(some.map((one) => toText(one, run)))],
+    }),
   );
-  const answers = await session.wire.each(steps);
+  const answers = await answersTo(session, steps);
   const settled = new Set<Settlement>();
   let fault: StoreFault | null = null;
   const refused = new Map<number, ReadonlySet<number>>();
@@ -43,22 +49,39 @@ export const settle = async (session: Session, settlements: readonly Settlement[
       continue;
     }
     const value = answer.value as SettleAnswer;
-    if (value[3] === '-1')
+    if (value[1] === '-1')
       throw (session.fault = new StoreFault(
         `another process settles for the member "${session.member}"`,
         'give each process its own directory',
       ));
-    session.hints.learn(shard, value);
-    session.queue.notice(shard, value[4]);
-    const places = readPlaces(value[3]);
+    session.hints.learn(shard, value[0]);
+    session.queue.notice(shard, value[2]);
+    // Where the shard went back in time, no lease is in force any more.
+    const places = value[1] === '-2' ? new Set(some.map((_, at) => at + 1)) : readPlaces(value[1]);
     refused.set(shard, places);
     some.forEach((one, at) => void (places.has(at + 1) || settled.add(one)));
-    for (const { lease } of some) session.leases.delete(lease);
+    for (const { lease } of some) session.book.ended(lease);
   }
   if (batch) putRight(session, batch, refused);
   if (fault) throw fault;
   return settledOf(settlements, (one) => settled.has(one));
 };
+
+/** A shard that has only moved to another node of a cluster is asked again: its leases are in force. */
+const answersTo = async (session: Session, steps: readonly Step[]): ReturnType<Session['wire']['each']> => {
+  const { wire, hints } = session;
+  const answers = await wire.each(steps);
+  const shut = answers.flatMap((answer, i) => (isShut(answer) ? [i] : []));
+  if (shut.length === 0 || wire.masters().length === 0) return answers;
+  for (const i of shut) hints.doubt(steps[i]!.shard!);
+  await openMoved(session);
+  const opened = shut.filter((i) => !hints.shut.has(steps[i]!.shard!));
+  const again = await wire.each(opened.map((i) => steps[i]!));
+  again.forEach((answer, i) => (answers[opened[i]!] = answer));
+  return answers;
+};
+
+const isShut = (answer: Answer): boolean => answer.kind === 'answered' && (answer.value as SettleAnswer)[1] === '-2';
 
 /** What was refused is taken back; then the settled part of the archive ends where the batch does. */
 const putRight = (session: Session, batch: Batch, refused: ReadonlyMap<number, ReadonlySet<number>>): void => {
@@ -76,12 +99,17 @@ const longRulesOf = ({ shards }: Session, { site, robots }: Settlement): Step[] 
   return long ? [{ name: 'keep-rules', shard: shardOf(site, shards), args: [long.digest, long.text] }] : [];
 };
 
-const inForce = ({ leases }: Session, settlements: readonly Settlement[]): Settlement[] => {
+/** Also those whose lease is void have ended, and with them their visits. */
+const inForce = ({ book }: Session, settlements: readonly Settlement[]): Settlement[] => {
   const met = new Set<number>();
   return settlements.filter(({ lease, fate, page, site }) => {
     if (fate === 'settled' && page === null)
       throw new StoreFault(`a settlement of ${site} has no page`, 'report this as a bug');
-    if (!leases.has(lease) || met.has(lease)) return false;
+    if (met.has(lease)) return false;
+    if (!book.isInForce(lease)) {
+      book.ended(lease);
+      return false;
+    }
     met.add(lease);
     return true;
   });
@@ -136,13 +164,13 @@ const appendRecords = (archive: Session['archive'], settlements: readonly Settle
 };
 
 /** A settlement as the step reads it: without the texts of its page. */
-const toText = (settlement: Settlement): readonly (string | number | readonly (string | number)[])[] => {
+const toText = (settlement: Settlement, run: string): readonly (string | number | readonly (string | number)[])[] => {
   const { site, lease, fate, pace, parked, robots, page, to } = settlement;
   const outcome = fate === 'settled' ? page!.outcome : '';
   const { dueAt, delayMs, crawlDelayMs, responseMs, failures } = pace;
   const isAnswered = Object.hasOwn(ANSWERED_OUTCOMES, outcome);
   return [
-    ...[site, lease, fate, dueAt, delayMs, crawlDelayMs, responseMs, failures, parked ? 1 : 0],
+    ...[site, `${run}.${lease}`, fate, dueAt, delayMs, crawlDelayMs, responseMs, failures, parked ? 1 : 0],
     ...[outcome, isAnswered ? 1 : 0, keptBytes(settlement).length],
     ...(robots ? [robots.origin, JSON.stringify(withoutLongRules(robots).record)] : ['', '']),
     ...(to ? [destinationText(to)] : []),

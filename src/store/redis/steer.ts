@@ -3,20 +3,22 @@
 import { CLAIMS_MAX, type Change } from '../../contract/store.ts';
 import type { SitePagesMax } from '../../model/site-budget.ts';
 import { budgetsIn } from './budgets.ts';
-import { writeGivenUp, type LeaseSession } from './session.ts';
+import { writeEntry } from './journal.ts';
+import { noteEntries, writeGivenUp, type LeaseSession, type Session } from './session.ts';
 import { readLastSettled, type LastSettled } from './unsettled.ts';
 import { everyShard } from './wire.ts';
 
 /** Every change may be repeated. */
-export const steer = async (session: LeaseSession, changes: readonly Change[]): Promise<void> => {
+export const steer = async (session: Session, changes: readonly Change[]): Promise<void> => {
   for (const change of changes) await make(session, change);
 };
 
-const make = async (session: LeaseSession, change: Change): Promise<void> => {
+const make = async (session: Session, change: Change): Promise<void> => {
   switch (change.kind) {
     case 'free': {
       const { holder, counted, culprit = null } = change;
       await free(session, { holder: holder === null ? '' : `${session.member}/${holder}`, counted, culprit });
+      session.book.died(holder);
       return;
     }
     case 'retry-parked':
@@ -25,6 +27,9 @@ const make = async (session: LeaseSession, change: Change): Promise<void> => {
       return release(session, 'held', change.sitePagesMax);
     case 'release-refused':
       return release(session, 'refused', { all: change.scope });
+    case 'write':
+      noteEntries(session, [{ ...change.entry, number: await writeEntry(session.wire, change.entry) }]);
+      return;
     case 'mark':
       await session.wire.all([{ name: 'mark', shard: null, args: [change.name, change.value] }]);
       return;
@@ -34,25 +39,34 @@ const make = async (session: LeaseSession, change: Change): Promise<void> => {
 };
 
 export interface Freeing {
-  /** Empty for all of this member. */
+  /** The member whose leases are freed: this one where it is missing. */
+  readonly of?: string;
+  /** Only leases of these runs of the member; missing for any. */
+  readonly runs?: readonly string[];
+  /** Empty for any. */
   readonly holder: string;
+  /** All of them where it is missing. */
+  readonly shards?: readonly number[];
   readonly counted: boolean;
   readonly culprit: number | null;
 }
 
-type FreeAnswer = readonly [string, string, string, freed: string[], givenUp: string[], lastBatch: string];
+type FreeAnswer = readonly [moments: string, givenUp: string[], lastBatch: string];
 
-/** Frees leases of this member in every shard, and says of each shard which batch it settled last. */
-export const free = async (session: LeaseSession, freeing: Freeing): Promise<LastSettled[]> => {
-  const { wire, shards, hints, leases } = session;
-  const args = [freeing.holder, freeing.counted ? 1 : 0, freeing.culprit ?? '', CLAIMS_MAX];
-  const answers = (await wire.all(everyShard(shards, (shard) => ({ name: 'free', shard, args })))) as FreeAnswer[];
-  return answers.map((answer, shard) => {
-    hints.learn(shard, answer);
-    for (const lease of answer[3]) leases.delete(Number(lease));
-    writeGivenUp(session, shard, answer[4]);
-    return readLastSettled(answer[5]);
-  });
+/** Frees leases of a member, and says of each shard which batch this one settled last. */
+export const free = async (session: LeaseSession, freeing: Freeing): Promise<Map<number, LastSettled>> => {
+  const { wire, shards, hints, member } = session;
+  const { of = member, runs = [], holder, counted, culprit, shards: some = everyShard(shards, (n) => n) } = freeing;
+  const args = [of, runs.join(','), holder, counted ? 1 : 0, culprit ?? '', CLAIMS_MAX];
+  const answers = (await wire.all(some.map((shard) => ({ name: 'free', shard, args })))) as FreeAnswer[];
+  return new Map(
+    answers.map(([moments, givenUp, last], i) => {
+      const shard = some[i]!;
+      hints.learn(shard, moments);
+      writeGivenUp(session, shard, givenUp);
+      return [shard, readLastSettled(last)];
+    }),
+  );
 };
 
 /** In rounds, a part of each shard at a time. */
@@ -68,8 +82,8 @@ const release = async (
       open.map(({ shard, cursor }) => ({ name: 'release', shard, args: [from, all ?? '', cursor, ...budgets(shard)] })),
     )) as string[][];
     open = open.flatMap(({ shard }, i) => {
-      hints.learn(shard, answers[i]!);
-      const cursor = answers[i]![3]!;
+      hints.learn(shard, answers[i]![0]!);
+      const cursor = answers[i]![1]!;
       return cursor === '0' ? [] : [{ shard, cursor }];
     });
   }

@@ -5,16 +5,26 @@ import type { ArchiveEnd } from '../../model/census.ts';
 import type { Batch, Part } from './rows.ts';
 import type { Session } from './session.ts';
 
-/** What a shard settled last for a member: the number of the batch, and the places of what was refused of it. */
+/** What a shard remembers of a member. */
 export interface LastSettled {
+  /** The number of the batch that it settled last here. */
   readonly number: number;
+  /** How many links it settled here, and how many of those it gave up. */
+  readonly settled: number;
+  readonly given: number;
+  /** The places of what was refused of the last batch. */
   readonly refused: ReadonlySet<number>;
 }
 
-/** `number places`, as the shard writes it. */
+/** `number settled given places`, as the shard writes it; empty for a member that it does not know. */
 export const readLastSettled = (text: string): LastSettled => {
-  const [number, places] = text.split(' ') as [string, string];
-  return { number: Number(number), refused: readPlaces(places) };
+  const [number, settled, given, places] = text.split(' ');
+  return {
+    number: Number(number),
+    settled: Number(settled ?? 0),
+    given: Number(given ?? 0),
+    refused: readPlaces(places ?? ''),
+  };
 };
 
 /** The places of what a shard refused, from 1, as it writes them. */
@@ -40,9 +50,9 @@ export const unsettledIn = (batch: Batch, isRefused: (part: Part) => boolean): U
 };
 
 /** What is not settled of the last batch of a member, by what each shard settled last for it. */
-export const unsettledOf = (last: Batch, settled: readonly LastSettled[]): Unsettled =>
+export const unsettledOf = (last: Batch, settled: ReadonlyMap<number, LastSettled>): Unsettled =>
   unsettledIn(last, ({ shard, place }) => {
-    const { number, refused } = settled[shard]!;
+    const { number, refused } = settled.get(shard)!;
     return number < last.number || (number === last.number && refused.has(place));
   });
 
@@ -54,7 +64,7 @@ export const withdraw = (
   cut: (end: ArchiveEnd) => void,
 ): void => {
   if (parts.length === 0) return;
-  if (dead.length > 0) session.dead(dead);
+  if (dead.length > 0) session.dead(dead, 'lease');
   // The row that says where the settled part ends is written after the cut: the archive must reach it.
   cut(end);
   session.rows.reduce({ ...batch, end, parts: batch.parts.filter((part) => !parts.includes(part)) }, parts);

@@ -171,7 +171,7 @@ const setOf = (print: string, sets: number): number => {
 };
 
 /** Keys of a shard that are there once. */
-const SINGLE = /^(?:count|due|lease|leased|parked|held|robots|rules|batch|sites|files|gone:.+)$/;
+const SINGLE = /^(?:count|due|lease|leased|parked|held|robots|rules|batch|back|sites|files|gone:.+)$/;
 
 /** Is there a key that no site and no counter accounts for? A scan may name it twice. */
 async function* strayKeys({ allKeys }: Connection, shards: number, looked: Looked): Sentences {

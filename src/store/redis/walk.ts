@@ -9,6 +9,7 @@ import type { Waiting } from '../../model/waiting.ts';
 import { rulesMissing } from '../rules-missing.ts';
 import { census } from './census.ts';
 import type { Connection } from './connection.ts';
+import { readEntries } from './journal.ts';
 import { orNull, readGivenUp, readLease } from './queue.ts';
 import { lastRow, NO_END, readPage, selectPages, type PagesReader } from './read-pages.ts';
 import { readRecord, recordsIn, wholeRobots } from './read-robots.ts';
@@ -146,7 +147,7 @@ const lastBatchOf = async ({ wire, pages, place }: Connection, shards: number) =
   const unsettled: Unsettled = last
     ? unsettledOf(
         last,
-        settled.map((byMember) => readLastSettled(byMember.get(place.member) ?? '0 ')),
+        new Map(settled.map((byMember, shard) => [shard, readLastSettled(byMember.get(place.member) ?? '')])),
       )
     : { parts: [], end: NO_END, dead: [] };
   const others = new Set(settled.flatMap((byMember) => [...byMember.keys()]));
@@ -156,7 +157,7 @@ const lastBatchOf = async ({ wire, pages, place }: Connection, shards: number) =
 
 /** Links that were given up are settled, though the row is not written yet: they come last. */
 async function* pagesOf(connection: Connection, shards: number): Walk {
-  const { pages } = connection;
+  const { pages, place } = connection;
   try {
     const { unsettled } = await lastBatchOf(connection, shards);
     const withdrawn = unsettled.parts.flatMap(({ row }) => row ?? []).join(', ');
@@ -166,7 +167,7 @@ async function* pagesOf(connection: Connection, shards: number): Walk {
       if (rows.length === 0) break;
       yield {
         kind: 'pages',
-        pages: rows.map((one): StoredPage => ({ ...readPage(one), row: one[0], mine: true })),
+        pages: rows.map((one): StoredPage => ({ ...readPage(one), row: one[0], mine: true, member: place.member })),
       };
       row = rows.at(-1)![0];
     }
@@ -186,7 +187,7 @@ async function* givenUpIn({ wire, queue, pages, place }: Connection, shard: numb
       yield { kind: 'wrong', says: `a link of the site ${taken.site} that was given up cannot be read` };
     else if (!pages.read((sql) => hasGivenUp(sql, waiting.link))) {
       const page = { ...unansweredPage({ ...waiting, outcome: 'gave-up', at }), ...NO_PLACE };
-      yield { kind: 'pages', pages: [{ ...page, row: ++row, mine: true }] };
+      yield { kind: 'pages', pages: [{ ...page, row: ++row, mine: true, member: place.member }] };
     }
   }
 }
@@ -198,6 +199,7 @@ async function* tallyOf(connection: Connection, shards: number): Walk {
   const [notes] = (await wire.read(null, ['HGETALL', 'notes'])) as [string[]];
   yield {
     ...{ kind: 'tally', forgotten, archivedBytes, archive, marks },
+    journal: await readEntries(wire, 0, Infinity),
     notes: Object.fromEntries(pairs(notes).toSorted(([a], [b]) => (a < b ? -1 : 1))),
     elsewhere: others,
     dead: unsettled.dead,

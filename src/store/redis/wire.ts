@@ -1,6 +1,7 @@
 /** Sends steps to Redis, many in one go, and waits while it is gone. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Cluster, type Redis } from 'ioredis';
 import type { StoreFault } from '../../contract/fault.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { FrontierPlace } from '../../model/settings.ts';
@@ -56,6 +57,10 @@ export interface Wire {
   read(shard: number | null, ...commands: readonly Command[]): Promise<unknown[]>;
   /** Steps have the time of this clock from now on, not that of the server. */
   follow(clock: Clock): void;
+  /** The masters of a cluster, as far as they are known; none where there is a single server. */
+  masters(): readonly Redis[];
+  /** The slot of a shard in a cluster; null when nobody says. */
+  slotOf(shard: number): Promise<number | null>;
   /** Whether it is open; after this no step is taken any more. */
   isOpen(): boolean;
   close(): void;
@@ -142,6 +147,11 @@ export const createWire = ({ client, where, keys, member, frontier, say }: WireP
     all,
     read: async (shard, ...some) => (await all([reading(shard, some)]))[0] as unknown[],
     follow: (other) => void (clock = other),
+    masters: () => (client instanceof Cluster ? client.nodes('master') : []),
+    slotOf: async (shard) => {
+      const slot: unknown = await client.call('CLUSTER', 'KEYSLOT', keys.tag(shard)).catch(() => null);
+      return slot === null ? null : Number(slot);
+    },
     isOpen: () => !closing.signal.aborted,
     close: () => {
       closing.abort();

@@ -5,6 +5,7 @@ import { pagesMaxOf } from '../../model/site-budget.ts';
 import type { Visit } from '../../model/visit.ts';
 import { SITE_STATE } from '../site-state.ts';
 import { writeWaiting } from '../waiting-text.ts';
+import { lastEntry } from './journal.ts';
 import { takeFirst } from './queue.ts';
 import { readRobots } from './robots.ts';
 import type { Session } from './session.ts';
@@ -48,7 +49,8 @@ export const claim = (session: Session, ask: Ask): Claimed => {
     nextDueAt = Math.min(nextDueAt, Math.max(session.notBefore[shard]!, now));
   }
   if (visits.length > 0) session.tally.changes++;
-  return { visits, nextDueAt: nextDueAt === Infinity ? null : nextDueAt };
+  const next = nextDueAt === Infinity ? null : nextDueAt;
+  return { visits, nextDueAt: next, entry: lastEntry(session.sql), term: 0 };
 };
 
 /** Leases under way may each become a page: they count against the limit as if they had. */

@@ -4,12 +4,13 @@ import { StoreFault } from '../../contract/fault.ts';
 import type { Filling, StoredCrawl } from '../../contract/stored-crawl.ts';
 import type { SiteQuery, SiteView } from '../../contract/views.ts';
 import { anchorNow, createClock } from '../../lib/clock.ts';
-import type { Census } from '../../model/census.ts';
+import { settledTotal, type Census } from '../../model/census.ts';
 import { CRAWL_DB, pathOf } from '../files.ts';
 import type { LookOptions } from '../options.ts';
 import { censusOf } from './census.ts';
 import { storeFault } from './fault.ts';
 import { fill, type SqliteFilling } from './fill.ts';
+import { readEntries, writeEntry } from './journal.ts';
 import { readNote, writeNote } from './notes.ts';
 import { linkOf } from './read-link.ts';
 import { pagesAfter } from './read-pages.ts';
@@ -17,7 +18,7 @@ import { sitesOf } from './read-sites.ts';
 import { repair } from './repair.ts';
 import { readRobots, wholeRobots } from './robots.ts';
 import { openDatabase, openToRead, shardsIn, type Connection } from './schema.ts';
-import { readTally } from './tally.ts';
+import { readTally, type Tally } from './tally.ts';
 import { walk } from './walk.ts';
 
 /** The database is opened when it is read: one that is damaged or missing is told of then. */
@@ -80,6 +81,22 @@ export const openSqliteCrawl = async (options: LookOptions): Promise<StoredCrawl
           return readNote(sql, name)!;
         }),
       ),
+    journal: async (after) =>
+      (await readOnce(
+        () => openToRead(path),
+        ({ sql }) => readEntries(sql, after),
+      )) ?? [],
+    write: (entry) =>
+      faulty(() =>
+        closing(openDatabase(path, options.shards), ({ sql }) => writeEntry(sql, entry, nowAfter(readTally(sql)))),
+      ),
+    members: async () => {
+      const census = await readOnce(() => openToRead(path), censusNow);
+      if (!census) return [];
+      const settled = settledTotal(census);
+      // One directory alone can work on it; whether it does is told by the lock there.
+      return [{ member: options.member, seenAt: 0, isLive: false, settled, about: null }];
+    },
     walk: (parts) => walk(open, path, parts),
     fill: () => faulty(begin),
     repair: (plan, onProgress) =>
@@ -109,8 +126,11 @@ const closing = <T>(connection: Connection, work: (connection: Connection) => T)
 
 const censusNow = ({ db, sql }: Connection): Census => {
   const tally = readTally(sql);
-  return censusOf({ sql, tally, shards: shardsIn(db) }, createClock(anchorNow(tally.moment)).now());
+  return censusOf({ sql, tally, shards: shardsIn(db) }, nowAfter(tally));
 };
+
+/** This machine's time, never before the last moment that the store recorded. */
+const nowAfter = ({ moment }: Tally): number => createClock(anchorNow(moment)).now();
 
 /** Several short reads that must agree with each other. */
 const atOneMoment = <T>({ db }: Connection, work: () => T): T => {

@@ -15,6 +15,7 @@ import { removeDatabase } from '../files.ts';
 import { SITE_STATE } from '../site-state.ts';
 import { censusOf } from './census.ts';
 import { storeFault } from './fault.ts';
+import { writeEntry } from './journal.ts';
 import { writeNote } from './notes.ts';
 import { putLast, type QueueEnds } from './queue.ts';
 import { writeRobots } from './robots.ts';
@@ -104,9 +105,10 @@ const takeOne = (intake: Intake, piece: Piece): void => {
       for (const page of piece.pages) takePage(intake, page);
       break;
     case 'tally': {
-      const { forgotten, archivedBytes, archive, marks, notes } = piece;
+      const { forgotten, archivedBytes, archive, marks, notes, journal } = piece;
       Object.assign(intake.tally, { forgotten, archivedBytes, archive, marks: { ...marks } });
       for (const [name, text] of Object.entries(notes)) writeNote(intake.sql, name, text);
+      for (const entry of journal) writeEntry(intake.sql, entry, entry.at);
       break;
     }
     default:

@@ -8,7 +8,7 @@ import { PAGE_DECLARED } from '../page-row.ts';
 import { openReadOnly } from '../read-only.ts';
 import { preparing, sqlFile, type Sql } from './statements.ts';
 
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 const PAGE_TABLE = `CREATE TABLE page (id INTEGER PRIMARY KEY, site INTEGER NOT NULL, ${PAGE_DECLARED}) STRICT`;
 /** A crawl that is filled gets it at the end and in one go: row by row it would be read from all over the disk. */

@@ -5,6 +5,7 @@ import { unansweredPage } from '../../model/unanswered-page.ts';
 import type { SitePagesMax } from '../../model/site-budget.ts';
 import { NO_PLACE } from '../../model/page.ts';
 import { SITE_STATE } from '../site-state.ts';
+import { writeEntry } from './journal.ts';
 import { putFirst } from './queue.ts';
 import { noteDue, type Session } from './session.ts';
 import { leasedLink, leasedSite, writePage, type LeasedRow, type LeasedSite } from './settle.ts';
@@ -29,6 +30,9 @@ const carryOut = (session: Session, change: Change): void => {
       return releaseHeld(session, change.sitePagesMax);
     case 'release-refused':
       return releaseRefused(session, change.scope);
+    case 'write':
+      writeEntry(session.sql, change.entry, session.clock.now());
+      return;
     case 'mark':
       session.tally.marks[change.name] = change.value;
       return;

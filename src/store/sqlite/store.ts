@@ -3,6 +3,7 @@
 import { plural } from '../../lib/units.ts';
 import type { Archive } from '../../archive/archive.ts';
 import { StoreFault } from '../../contract/fault.ts';
+import type { Beat } from '../../contract/journal.ts';
 import { anchorNow, createClock, type Anchor, type Clock } from '../../lib/clock.ts';
 import type { ArchiveEnd } from '../../model/census.ts';
 import { isRead, rowsOf, storeOver, type StoreCall } from '../call.ts';
@@ -12,6 +13,7 @@ import { admit } from './admit.ts';
 import { censusOf } from './census.ts';
 import { claim } from './claim.ts';
 import { storeFault } from './fault.ts';
+import { lastEntry, readEntries } from './journal.ts';
 import { readRules } from './robots.ts';
 import { openDatabase, shardsIn } from './schema.ts';
 import { inTransaction, type Session } from './session.ts';
@@ -128,6 +130,10 @@ const perform = (session: Session, call: StoreCall): unknown => {
       return steer(session, call.changes);
     case 'census':
       return censusOf(session, session.clock.now());
+    case 'beat':
+      return { entry: lastEntry(session.sql), term: 0 } satisfies Beat;
+    case 'journal':
+      return readEntries(session.sql, call.after);
     case 'rules':
       return readRules(session, call.digest);
     default:

@@ -5,6 +5,7 @@ import type { Found, StoredPage, WalkPart } from '../../contract/walk.ts';
 import type { RobotsRecord } from '../../model/robots.ts';
 import type { Waiting } from '../../model/waiting.ts';
 import { storeFault } from './fault.ts';
+import { readEntries } from './journal.ts';
 import { allNotes } from './notes.ts';
 import type { QueueEnds } from './queue.ts';
 import { createMet, walkQueue, type Met } from './queue-walk.ts';
@@ -129,6 +130,7 @@ function* tallyPiece(connection: Connection): Generator<Found> {
     archive,
     marks,
     notes: allNotes(connection),
+    journal: readEntries(connection.sql, 0, Number.MAX_SAFE_INTEGER),
     elsewhere: [],
     dead: [],
   };

@@ -1,4 +1,4 @@
--- Takes in links that were never seen. Gives how many, and the places of those for which their site had no room.
+-- Takes in links that were never seen. Gives their places, and the places of those for which their site had no room.
 --
 -- _site, _name, _shard     the sites of the batch, in any order
 -- _of_block, _via, _first  blocks as they would be if every link were new: the number of their site, where their links
@@ -12,12 +12,14 @@
 -- their ids: who holds a site is the only one that notes links of it, so a second look decides.
 CREATE FUNCTION @crawl.admit(_member text, _run bigint, _site bigint[], _name text[], _shard int[], _of_block int[],
   _via text[], _first boolean[], _print bigint[], _block int[], _link text[], _times int[], _instead int[],
-  _waiting_max int, _at float8, OUT admitted int, OUT forgotten int[])
+  _waiting_max int, _at float8, OUT taken int[], OUT forgotten int[])
 LANGUAGE plpgsql @settings AS $$
 DECLARE
+  admitted int := 0;
   fresh boolean[];
   touched bigint[];
   room int[];
+  new_sites bigint[];
   sites int;
   now_parked bigint;
   now_held bigint;
@@ -26,14 +28,18 @@ BEGIN
   PERFORM @crawl.fence(_member, _run);
   SELECT array_agg(k.print IS NULL), array_agg(DISTINCT _site[_of_block[u.block]]) FILTER (WHERE k.print IS NULL)
     INTO fresh, touched FROM unnest(_print, _block) AS u(print, block) LEFT JOIN @crawl.seen k ON k.print = u.print;
-  admitted := 0;
+  taken := '{}';
   forgotten := '{}';
   IF touched IS NULL THEN RETURN; END IF;
 
-  INSERT INTO @crawl.site (id, name, shard, due_at)
-    SELECT u.id, u.name, u.shard, @crawl.moment(_at) FROM unnest(_site, _name, _shard) AS u(id, name, shard)
-    WHERE NOT EXISTS (SELECT FROM @crawl.site k WHERE k.id = u.id) ORDER BY u.id ON CONFLICT (id) DO NOTHING;
-  GET DIAGNOSTICS sites = ROW_COUNT;
+  -- As waiting ones, which they are in the end: the update that follows then changes no index.
+  WITH added AS (
+    INSERT INTO @crawl.site (id, name, shard, due_at, state)
+    SELECT u.id, u.name, u.shard, @crawl.moment(_at), @waiting FROM unnest(_site, _name, _shard) AS u(id, name, shard)
+    WHERE NOT EXISTS (SELECT FROM @crawl.site k WHERE k.id = u.id) ORDER BY u.id ON CONFLICT (id) DO NOTHING
+    RETURNING id
+  )
+  SELECT count(*), array_agg(a.id) INTO sites, new_sites FROM added a;
   PERFORM FROM @crawl.site k WHERE k.id = ANY (touched) ORDER BY k.id FOR UPDATE;
   IF _waiting_max IS NOT NULL THEN
     SELECT array_agg(_waiting_max - k.waiting) INTO room
@@ -81,10 +87,14 @@ BEGIN
   )
   SELECT coalesce(sum(g.n), 0), coalesce(sum(g.n) FILTER (WHERE g.state = @parked), 0),
     coalesce(sum(g.n) FILTER (WHERE g.state = @held), 0),
-    (SELECT coalesce(array_agg(r.nth ORDER BY r.nth), '{}') FROM ranked r WHERE NOT r.fits)
-    INTO admitted, now_parked, now_held, forgotten FROM grown g;
+    (SELECT coalesce(array_agg(r.nth ORDER BY r.nth), '{}') FROM ranked r WHERE NOT r.fits),
+    (SELECT coalesce(array_agg(t.nth), '{}') FROM taken t)
+    INTO admitted, now_parked, now_held, forgotten, taken FROM grown g;
   SELECT coalesce(sum(coalesce(_times[u.nth], 1)), 0) INTO times FROM unnest(forgotten) AS u(nth);
 
+  IF sites > 0 THEN
+    UPDATE @crawl.site k SET state = @idle WHERE k.id = ANY (new_sites) AND k.waiting = 0; -- there was no room
+  END IF;
   IF admitted > 0 OR times > 0 OR sites > 0 THEN
     PERFORM @crawl.tell(jsonb_build_object('waiting', admitted - now_parked - now_held, 'parked', now_parked,
       'held', now_held, 'sites', sites, 'forgotten', times, 'changes', 1));

@@ -34,4 +34,6 @@ BEGIN
     archive_bytes = (_tally -> 'archive' ->> 'bytes')::bigint WHERE m.name = _member;
   INSERT INTO @crawl.mark (name, value) SELECT u.key, u.value::float8 FROM json_each_text(_tally -> 'marks') u;
   INSERT INTO @crawl.meta (name, value) SELECT '@note' || u.key, u.value FROM json_each_text(_tally -> 'notes') u;
+  INSERT INTO @crawl.journal (number, id, at, text) SELECT u.* FROM json_to_recordset(_tally -> 'journal')
+    AS u(number bigint, id text, at float8, text text);
 END $$;

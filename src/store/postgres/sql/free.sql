@@ -1,7 +1,7 @@
 -- Frees the leases of sites whose rows the caller has locked; gives how many of the links wait again, the others are
 -- given up. Each site waits a full delay from that moment (null: from the end of its lease), because its request may
 -- just have left. Where a culprit is known, only its claim counts as a try. Counters are the caller's.
-CREATE FUNCTION @crawl.free(_member text, _ids bigint[], _at float8, _counted boolean, _culprit bigint) RETURNS int
+CREATE FUNCTION @crawl.free(_member text, _ids bigint[], _at float8, _counted boolean, _culprit text) RETURNS int
 LANGUAGE plpgsql AS $$
 DECLARE
   back bigint[];
@@ -19,6 +19,10 @@ BEGIN
       '', '', '', false, @crawl.depth_of(k.leased), k.leased_via, @crawl.tries_of(k.leased), '', '', '', '', false
     FROM @crawl.member m CROSS JOIN @crawl.site k
     WHERE m.name = _member AND k.id = ANY (_ids) AND @crawl.tries_of(k.leased) >= @claims_max;
+  IF cardinality(back) < cardinality(_ids) THEN
+    PERFORM @crawl.tell(jsonb_build_object('by ' || m.id, cardinality(_ids) - cardinality(back)))
+      FROM @crawl.member m WHERE m.name = _member;
+  END IF;
   UPDATE @crawl.site k SET state = CASE WHEN k.waiting > 0 THEN @waiting ELSE @idle END,
     due_at = coalesce(_at, k.until) + k.delay_ms,
     lease = NULL, until = NULL, holder = NULL, leased = NULL, leased_via = NULL

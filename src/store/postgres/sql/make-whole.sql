@@ -6,7 +6,7 @@ BEGIN
   ALTER TABLE @crawl.seen ADD CONSTRAINT seen_pkey PRIMARY KEY (print);
   CREATE INDEX page_of_site ON @crawl.page (site, hashtextextended(url, 0));
   IF _move IS NULL THEN RETURN; END IF;
-  INSERT INTO @crawl.tally (slot, name, n)
+  INSERT INTO @crawl.counter (slot, name, n)
     SELECT 0, c.name, c.n FROM (
       SELECT CASE k.state WHEN @parked THEN 'parked' WHEN @held THEN 'held' ELSE 'waiting' END, sum(k.waiting)
         FROM @crawl.site k GROUP BY 1
@@ -15,6 +15,7 @@ BEGIN
       UNION ALL SELECT 'sites', count(*) FROM @crawl.site k WHERE strpos(k.name, ' ') = 0 -- no queues of origins
       UNION ALL SELECT 'pages', sum(k.pages) FROM @crawl.site k
       UNION ALL SELECT 'settled ' || p.outcome, count(*) FROM @crawl.page p GROUP BY p.outcome
+      UNION ALL SELECT 'by ' || p.member, count(*) FROM @crawl.page p GROUP BY p.member
     ) AS c(name, n) WHERE c.n > 0;
   PERFORM setval('@crawl.found', (SELECT max(k.found) FROM @crawl.site k));
   DELETE FROM @crawl.meta WHERE name = '@moving';

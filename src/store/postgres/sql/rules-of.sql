@@ -1,5 +1,5 @@
 -- The text of long rules by their digest; null when it is not there.
-CREATE FUNCTION @crawl.rules_of(_digest text) RETURNS text LANGUAGE plpgsql STABLE @settings AS $$
+CREATE FUNCTION @crawl.rules_of(_digest text, OUT rules text) LANGUAGE plpgsql STABLE @settings AS $$
 BEGIN
-  RETURN (SELECT t.text FROM @crawl.rules t WHERE t.digest = _digest);
+  SELECT t.text INTO rules FROM @crawl.rules t WHERE t.digest = _digest;
 END $$;

@@ -8,31 +8,44 @@
 --          that others were put before.
 -- rules    Texts of long rules, each once, however many rows of `robots` name it by its `digest`; their own `rules` are
 --          empty then.
--- tally    A row per counter and slot; a counter is the sum. The slot is the backend's, so that transactions do not
---          queue for a row.
+-- member   Who takes part. `run` counts the openings of its directory, `beats` how often it was heard, last at
+--          `seen_at`; `freed` when its leases were freed because it was not heard any more; `ready` for what, see
+--          reign.sql.
+-- journal  Changes to the crawl, numbered from 1 without a gap.
+-- tally    Counters: a row per slot, or per slot and name in `counter`, and a counter is the sum of them. The slot is
+--          the backend's, so that transactions do not queue for a row.
 CREATE TABLE @crawl.meta (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE @crawl.mark (name text PRIMARY KEY, value float8 NOT NULL);
 CREATE TABLE @crawl.member (
   id int GENERATED ALWAYS AS IDENTITY, name text PRIMARY KEY, run bigint NOT NULL, batch bigint NOT NULL DEFAULT 0,
-  archive_file text NOT NULL DEFAULT '', archive_bytes bigint NOT NULL DEFAULT 0, settled_at float8 NOT NULL DEFAULT 0
+  archive_file text NOT NULL DEFAULT '', archive_bytes bigint NOT NULL DEFAULT 0, settled_at float8 NOT NULL DEFAULT 0,
+  beats bigint NOT NULL DEFAULT 0, seen_at float8 NOT NULL DEFAULT 0, freed boolean NOT NULL DEFAULT true, about json,
+  ready text NOT NULL DEFAULT ''
 ) WITH (fillfactor = 20);
-CREATE TABLE @crawl.tally (slot int, name text, n bigint NOT NULL, PRIMARY KEY (slot, name))
+CREATE TABLE @crawl.journal (
+  number bigint PRIMARY KEY, id text NOT NULL UNIQUE, at float8 NOT NULL, text text NOT NULL
+);
+CREATE TABLE @crawl.tally (
+  slot int PRIMARY KEY, waiting bigint NOT NULL, leased bigint NOT NULL, parked bigint NOT NULL, held bigint NOT NULL,
+  pages bigint NOT NULL, sites bigint NOT NULL, sites_parked bigint NOT NULL, sites_held bigint NOT NULL,
+  forgotten bigint NOT NULL, archived bigint NOT NULL, changes bigint NOT NULL
+) WITH (fillfactor = 20, autovacuum_vacuum_cost_delay = 0);
+CREATE TABLE @crawl.counter (slot int, name text, n bigint NOT NULL, PRIMARY KEY (slot, name))
   WITH (fillfactor = 20, autovacuum_vacuum_cost_delay = 0);
 
-CREATE SEQUENCE @crawl.lease;
 CREATE SEQUENCE @crawl.found CACHE 100;
 CREATE TABLE @crawl.site (
   id bigint PRIMARY KEY, found bigint NOT NULL DEFAULT nextval('@crawl.found'),
   due_at float8 NOT NULL, delay_ms float8 NOT NULL DEFAULT 0, crawl_delay_ms float8 NOT NULL DEFAULT 0,
   response_ms float8 NOT NULL DEFAULT 0,
-  head bigint NOT NULL DEFAULT 1, tail bigint NOT NULL DEFAULT 0, lease bigint, until float8,
+  head bigint NOT NULL DEFAULT 1, tail bigint NOT NULL DEFAULT 0, lease text, until float8,
   head_at int NOT NULL DEFAULT 0, waiting int NOT NULL DEFAULT 0, pages int NOT NULL DEFAULT 0,
   failures int NOT NULL DEFAULT 0, shard int NOT NULL, state smallint NOT NULL DEFAULT @idle,
   name text NOT NULL, holder text, leased text, leased_via text
 ) WITH (fillfactor = 60, @vacuum);
 CREATE INDEX site_due ON @crawl.site (shard, due_at) WHERE state = @waiting;
 CREATE INDEX site_leased ON @crawl.site (until) WHERE state = @leased;
-CREATE INDEX site_aside ON @crawl.site (state) WHERE state BETWEEN @parked AND @held;
+CREATE INDEX site_aside ON @crawl.site (state, id) WHERE state BETWEEN @parked AND @held;
 
 CREATE TABLE @crawl.block (
   site bigint, position bigint, read_to int NOT NULL DEFAULT 0, via text NOT NULL, links text[] NOT NULL,

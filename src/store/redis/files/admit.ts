@@ -7,7 +7,7 @@ import type { Link } from '../../../model/link.ts';
 import { shardOf } from '../../../url/shard.ts';
 import { writeWaiting } from '../../waiting-text.ts';
 import type { Hints } from '../hints.ts';
-import { printOf } from '../queue-store.ts';
+import { printOf } from '../run-line.ts';
 import type { Grown, QueuePlace } from '../queue.ts';
 import type { Step } from '../wire.ts';
 import { writeReference } from './reference.ts';
@@ -74,7 +74,7 @@ const partsOf = ({ shards }: FilesSession, items: readonly Item[]): Part[] =>
     sites: Map.groupBy(some, ({ link }) => link.site),
   }));
 
-type AdmitAnswer = readonly [string, string, string, done: number, grown: readonly Grown[]];
+type AdmitAnswer = readonly [moments: string, done: number, grown: readonly Grown[]];
 
 /** Gives those for which it must be decided again: an earlier try of this very step had come through. */
 const attempt = async (parts: AdmitParts, items: readonly Item[]): Promise<Item[]> => {
@@ -99,16 +99,16 @@ const attempt = async (parts: AdmitParts, items: readonly Item[]): Promise<Item[
         references(first),
         references(others),
       ]);
-      return { name: 'files-admit', shard, args: [session.opening, forgotten, ...bySite] };
+      return { name: 'files-admit', shard, args: [hints.stamp(shard), session.opening, forgotten, ...bySite] };
     });
     const answers = (await session.wire.all(steps)) as AdmitAnswer[];
     return answers.flatMap((answer, i) => {
       const { shard, sites } = changing[i]!;
-      hints.learn(shard, answer);
-      if (answer[3] < 0)
+      hints.learn(shard, answer[0]);
+      if (answer[1] < 0)
         throw new StoreFault('another process has opened the files of this crawl', 'end it, then resume');
-      parts.notice(shard, answer[4]);
-      return answer[3] === 1 ? [] : [...sites.values()].flat();
+      parts.notice(shard, answer[2]);
+      return answer[1] === 1 ? [] : [...sites.values()].flat();
     });
   } finally {
     appended.release();
@@ -124,11 +124,11 @@ const decide = async ({ session, hints }: AdmitParts, parts: readonly Part[]): P
     ]);
     return { name: 'files-plan', shard, args: [some[0]![1][0]!.siteWaitingMax ?? '', ...texts] };
   });
-  const answers = (await session.wire.all(steps)) as [string, string, string, string[]][];
+  const answers = (await session.wire.all(steps)) as [moments: string, plans: string[]][];
   answers.forEach((answer, i) => {
     const { shard, sites } = parts[i]!;
-    hints.learn(shard, answer);
-    [...sites.values()].forEach((items, n) => items.forEach((item, at) => (item.fate = answer[3][n]![at] as Fate)));
+    hints.learn(shard, answer[0]);
+    [...sites.values()].forEach((items, n) => items.forEach((item, at) => (item.fate = answer[1][n]![at] as Fate)));
   });
 };
 

@@ -2,7 +2,7 @@
 
 import { FRONTIER_DIR, pathOf } from '../../files.ts';
 import type { StorePlace } from '../../options.ts';
-import type { QueueParts } from '../queue-store.ts';
+import type { QueueParts } from '../queue.ts';
 import type { Claim, Grown, OpenClaim, QueuePlace } from '../queue.ts';
 import { reading } from '../wire.ts';
 import { createFilesAdmit } from './admit.ts';

@@ -2,8 +2,8 @@
 -- layout or number of shards, or to one that is being filled.
 --
 -- keys: meta notes
--- args: layout; number of shards; where waiting links lie, `store` or `files` (empty with a note); name and text of a
---       note
+-- args: layout; number of shards; where waiting links lie, `store` or `files` (empty for what is there); name and text
+--       of a note
 -- answer: layout, shards, mark of a filling (or nil), where waiting links lie, the member that has their files (or
 --         nil), as the crawl has them; the note as it is there (or empty)
 redis.call('HSETNX', meta, 'layout', ARGV[4])
@@ -14,7 +14,7 @@ if is[1] == ARGV[4] and not is[3] then
   if ARGV[7] then
     redis.call('HSETNX', notes, ARGV[7], ARGV[8])
     note = redis.call('HGET', notes, ARGV[7])
-  elseif is[2] == ARGV[5] then
+  elseif ARGV[6] ~= '' and is[2] == ARGV[5] then
     redis.call('HSETNX', meta, 'frontier', ARGV[6])
     if redis.call('HGET', meta, 'frontier') == 'files' then redis.call('HSETNX', meta, 'filesOf', member) end
   end

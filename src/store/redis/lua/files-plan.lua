@@ -3,9 +3,10 @@
 -- keys: count due lease
 -- args: links that may wait per site (empty for any number); then for each site: its name; a line per link:
 --       fingerprint, 1 if it goes first
+-- counts: buckets seen changes
 -- answer: the next moments; for each site a character per link: + is to be taken, = is known, - is over what may wait
 -- flags: no-writes
--- uses: moments seen
+-- uses: counters moments seen
 local most = tonumber(ARGV[4]) or math.huge
 local plans, taken = {}, {}
 for i = 5, #ARGV, 2 do
@@ -25,5 +26,4 @@ for i = 5, #ARGV, 2 do
   end
   plans[#plans + 1] = table.concat(plan)
 end
-local at, dueAt, endsAt = moments()
-return { at, dueAt, endsAt, plans }
+return { moments(), plans }

@@ -4,10 +4,11 @@
 -- args: `begin`, `take` or `end`; token of this filling; to take, as JSON: `sites`, each: name, state, pages, dueAt,
 --       delay, crawl delay, response time, failures; `runs` of links as `admit` takes them; `prints`: fingerprints of
 --       settled URLs; `robots`: origin and record in turn; `rules`: digest and text of
---       long rules in turn; `counts`: what is added to counters
+--       long rules in turn; `counts`: what is added to counters; `by`: settled
+--       links by member
 -- answer: `done`; `overtaken` when another filling has begun meanwhile; or a site that has links, but did not come, in
 --         second place
--- uses: many counters queue-store know grow
+-- uses: many counters queue-store know grow batch replication
 local phase, token = ARGV[4], ARGV[5]
 if phase == 'begin' then
   redis.call('SET', filling, token)
@@ -16,6 +17,7 @@ end
 if redis.call('GET', filling) ~= token then return { phase == 'end' and 'done' or 'overtaken' } end
 if phase == 'end' then
   redis.call('DEL', filling)
+  redis.call('HSET', count, 'server', replicationId())
   return { 'done' }
 end
 local given, names, known = cjson.decode(ARGV[6]), {}, 0
@@ -52,6 +54,11 @@ for print in string.gmatch(given.prints, '%S+') do know(print) end
 many('HSET', rules, given.rules)
 many('HSET', robots, given.robots)
 for name, n in pairs(given.counts) do add(name, n) end
+for name, n in pairs(given.by) do
+  local b = readBatch(name)
+  b.settled = b.settled + n
+  writeBatch(name, b)
+end
+putSizes()
 writeCounters()
-writeSizes()
 return { 'done' }

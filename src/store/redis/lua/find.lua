@@ -2,6 +2,7 @@
 --
 -- keys: count leased
 -- args: site; fingerprint of the URL; the element of the queue to begin with (0 first); how many
+-- counts: buckets seen
 -- answer: the view of the site; 1 if the URL is known; the elements
 -- flags: no-writes
 -- uses: view seen

@@ -1,23 +1,29 @@
--- Frees leases of one member in one shard: those of a holder that died, or all when its directory is opened. In one
--- step: a settlement on its way from a process that died comes before all of it, or is refused.
+-- Frees leases of one member in one shard: those of a holder that died, all when its directory is opened, or those of
+-- some of its runs. In one step: a settlement on its way from a process that died comes before all of it, or is
+-- refused.
 --
--- keys: count due lease leased gone:<member> batch
--- args: holder (empty for all of this member); 1 if the claims are counted; of that lease alone (empty for any); claims
---       after which a link is given up
--- answer: the next moments; the leases that were freed; links given up whose rows this member has not written yet,
---         those of earlier steps included; the last batch of this member with what was refused of it
+-- keys: count due lease leased gone:<member>
+-- args: the member that has the leases; its runs, with commas between them (empty for any); holder (empty for any); 1
+--       if the claims are counted; the number of the one lease that is (empty for any); claims after which a link is
+--       given up
+-- answer: the next moments; links given up whose rows this member has not written yet, those of earlier steps included;
+--         what the shard remembers of this member
 -- uses: counters moments queue lease free
-local holder, counted, culprit, claimsMax = ARGV[4], ARGV[5] == '1', ARGV[6], tonumber(ARGV[7])
-local freed = {}
+local of, holder, counted, culprit, claimsMax = ARGV[4], ARGV[6], ARGV[7] == '1', ARGV[8], tonumber(ARGV[9])
+local isOf, freed = {}, 0
+for run in string.gmatch(ARGV[5], '[^,]+') do isOf[run] = true end
 local leases = redis.call('HGETALL', leased)
 for i = 1, #leases, 2 do
   local site, l = leases[i], readLease(leases[i + 1])
-  if l and (l.holder == holder or holder == '' and string.match(l.holder, '^[^/]*') == member) then
-    freeLease(site, l, { counted = counted and (culprit == '' or culprit == l.id), at = now, claimsMax = claimsMax })
-    freed[#freed + 1] = l.id
+  if l and string.match(l.holder, '^[^/]*') == of and (holder == '' or l.holder == holder)
+    and (ARGV[5] == '' or isOf[l.run]) then
+    local isCounted = counted and (culprit == '' or culprit == l.number)
+    freeLease(site, l, { counted = isCounted, at = now, claimsMax = claimsMax })
+    freed = freed + 1
   end
 end
-if #freed > 0 then add('changes', 1) end
+if freed > 0 then add('changes', 1) end
+writeGiven()
 writeCounters()
-local at, dueAt, endsAt = moments()
-return { at, dueAt, endsAt, freed, redis.call('LRANGE', gone, 0, -1), redis.call('HGET', batch, member) or '0 ' }
+local last = redis.call('HGET', tag .. 'batch', member) or ''
+return { moments(), redis.call('LRANGE', gone, 0, -1), last }

@@ -39,5 +39,4 @@ for _, site in ipairs(part[2]) do
   end
 end
 writeCounters()
-local at, dueAt, endsAt = moments()
-return { at, dueAt, endsAt, part[1] }
+return { moments(), part[1] }

@@ -1,7 +1,8 @@
 -- Frees a lease: its link waits again, first in its queue, and its site a full delay from `at`. With `claimsMax` tries
--- the link is given up instead, and put on the list of the member that must write its row.
--- uses: lease queue counters
-local given = {}
+-- the link is given up instead, and put on the list of the member that must write its row, which has a number among
+-- those of its kind. `writeGiven` at the end.
+-- uses: lease queue counters batch
+local given, mine = {}, nil
 local function freeLease(site, l, how)
   redis.call('HDEL', leased, site)
   redis.call('ZREM', lease, site)
@@ -12,9 +13,10 @@ local function freeLease(site, l, how)
   local text, tries = countTry(l.text, how.counted and 0 or -1)
   if how.counted and tries >= how.claimsMax then
     add('settled:gave-up', 1)
-    local written = site .. '\n' .. num(how.at) .. '\n' .. l.via .. '\n' .. text
+    mine = mine or readBatch(member)
+    mine.settled, mine.given = mine.settled + 1, mine.given + 1
+    local written = site .. '\n' .. num(how.at) .. ' ' .. mine.given .. '\n' .. l.via .. '\n' .. text
     redis.call('RPUSH', gone, written)
-    redis.call('HSETNX', tag .. 'batch', member, '0 ') -- so that others know of this member's rows
     given[#given + 1] = written
   else
     putFirst(site, o, { elementOf(text, l.via) })
@@ -24,4 +26,7 @@ local function freeLease(site, l, how)
   local dueAt = num(how.at + tonumber(s[2]))
   redis.call('HSET', key, 's', w > 0 and WAITING or IDLE, 'w', w, 'd', dueAt, 'o', o)
   if w > 0 then redis.call('ZADD', due, dueAt, site) end
+end
+local function writeGiven()
+  if mine then writeBatch(member, mine) end
 end

@@ -1,5 +1,5 @@
--- Adds fingerprints to the known URLs.
--- uses: many seen
+-- Adds fingerprints to the known URLs; `putSizes` before the counters are written.
+-- uses: many seen counters
 local PRINTS_PER_BUCKET = 180
 local function split()
   local from = tag .. 'seen:' .. (buckets - level)
@@ -22,4 +22,7 @@ local function know(print)
   if prints > buckets * PRINTS_PER_BUCKET then split() end
   return true
 end
-local function writeSizes() redis.call('HSET', count, 'buckets', buckets, 'seen', prints) end
+local function putSizes()
+  put('buckets', num(buckets))
+  put('seen', num(prints))
+end

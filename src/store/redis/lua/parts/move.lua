@@ -29,8 +29,9 @@ local function moveLink(to, element)
   if takesOver then
     redis.call('HSET', key, 'd', num(to[3]), 'e', num(to[4]), 'c', num(to[5]), 'r', num(to[6]), 'f', to[7])
   end
-  if after == WAITING then
-    redis.call('ZADD', due, takesOver and num(to[3]) or was[3], name)
+  local dueAt = after == WAITING and (takesOver and num(to[3]) or was[3])
+  if dueAt then
+    redis.call('ZADD', due, dueAt, name)
   elseif state == WAITING then
     redis.call('ZREM', due, name)
   end
@@ -41,5 +42,5 @@ local function moveLink(to, element)
   if (after == HELD) ~= (state == HELD) then redis.call(after == HELD and 'SADD' or 'SREM', held, name) end
   add(COUNTER[state] or 'waiting', -w)
   add(COUNTER[after] or 'waiting', w + 1)
-  return w + 1
+  return w + 1, dueAt
 end

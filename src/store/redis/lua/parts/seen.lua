@@ -3,8 +3,7 @@
 -- A set of at most 512 whole numbers (set-max-intset-entries) is a plain sorted array of 8 bytes each. One set more is
 -- made whenever there are 180 per set (linear hashing): a set that is not split yet then has twice as many on average,
 -- 360 +- 19, and 512 is eight deviations away.
-local sizes = redis.call('HMGET', count, 'buckets', 'seen')
-local buckets, prints = tonumber(sizes[1]) or 1, tonumber(sizes[2]) or 0
+local buckets, prints = tonumber(countOf('buckets')) or 1, tonumber(countOf('seen')) or 0
 local level = 1
 while level * 2 <= buckets do level = level * 2 end
 

@@ -4,8 +4,8 @@ import type { StoredCrawl } from '../contract/stored-crawl.ts';
 import { UsageError } from '../model/read-settings.ts';
 import { hasStore } from '../store/files.ts';
 import { openStoredCrawl } from '../store/open.ts';
-import { readIdentity, type Identity } from '../folder/folder.ts';
-import { knownStore, storePlace } from '../folder/store-place.ts';
+import { readIdentity, type Identity } from './folder.ts';
+import { knownStore, storePlace } from './store-place.ts';
 
 export interface OpenCrawl {
   readonly crawl: StoredCrawl;
