@@ -6,8 +6,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Redis } from 'ioredis';
+import { BEAT_MS } from '../src/model/pulse.ts';
 import type { OpenedStore } from '../src/store/options.ts';
 import { ask, link, linksOf, recordsOf, settlementOf } from './contract/store-scene.ts';
+import { createManualClock } from './support/manual-clock.ts';
 import { openMemoryArchive, type MemoryArchive } from './support/memory-archive.ts';
 import { createMember, openMember, pagesOf, removeMember, type MemberFolder } from './support/redis-scene.ts';
 import { startRedis, startRedisCluster, type RedisServer } from './support/redis-server.ts';
@@ -93,6 +95,10 @@ const KILL_AFTER = 60;
 
 test('redis: a server that is killed again and again in the middle of everything loses and repeats nothing', async () => {
   const links = Array.from({ length: 40 }, (_, i) => linksOf(`s${i}.example`, 10)).flat();
+  // After each kill the shards are shut until all who may have died are known to be dead.
+  const clock = createManualClock();
+  await store.close();
+  store = await openMember(folder, { url: server.url, archive, clock });
   let visited = 0;
   const kills = (async () => {
     for (let kill = 1; kill <= KILLS; kill++) {
@@ -111,6 +117,7 @@ test('redis: a server that is killed again and again in the middle of everything
   })();
   const visiting = until('all are visited', async () => {
     const some = await visitSome();
+    clock.advance(BEAT_MS);
     visited += some;
     // Leases whose claim was answered to no one would run out; here they are freed at once.
     if (some === 0) await store.steer([{ kind: 'free', holder: null, counted: false }]);
