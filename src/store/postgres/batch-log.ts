@@ -16,7 +16,7 @@ import type { ArchiveEnd } from '../../model/census.ts';
 const FILE = 'batches.log';
 /** The newest are kept, at about a hundred bytes each: some hours of a busy crawl. */
 const KEPT_MAX = 20_000;
-/** One is written for each batch and one for its answer, and the file is twice as long as what is kept before it is cut. */
+/** Two for each batch, with its answer; and the file may have twice the batches that are kept before it is cut. */
 const LINES_PER_BATCH = 4;
 
 export interface LoggedBatch {

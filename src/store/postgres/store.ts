@@ -85,7 +85,8 @@ const enter = async (server: Server, options: StoreOptions): Promise<Session> =>
   const elapsed = (): number => clock?.now() ?? passed();
   const log = openBatchLog(dir, entered!.made);
   const forgotten = forgottenAfter({ log }, batch);
-  // The last batch may not have come to its end. What was answered, the store forgot: those records stay, and are listed.
+  // The last batch may not have come to its end. What was answered, the store forgot: those records stay, and are
+  // listed.
   const isBack = forgotten.length > 1 || forgotten.some(({ number }) => number <= log.answered());
   if (isBack) dead(joinRecords(forgotten.flatMap(({ records }) => records)), 'forgotten');
   const { file, bytes } = isBack ? forgotten.at(-1)!.end : entered!;
